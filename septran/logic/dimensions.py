@@ -183,6 +183,9 @@ class _Trial:
     def names(self) -> tuple[str, ...]:
         return ()
 
+    def place(self, name: str) -> Loc | None:
+        return None
+
 
 @record
 class _Search:

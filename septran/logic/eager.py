@@ -67,6 +67,9 @@ class _Tunables:
     def names(self) -> tuple[str, ...]:
         return tuple(self.given)
 
+    def place(self, name: str) -> Loc | None:
+        return None
+
 
 def call_task(task: Task, arguments: Sequence[Any], tunables: Mapping[str, int]) -> None:
     """Runs a task for a user: tunables that it does not ask for are refused."""

@@ -27,7 +27,8 @@ from eas.septran.logic.errors import (
 )
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Partition, Stream, Tensor, partitioned
-from eas.support.diagnostics import Diagnostic
+from eas.support.diagnostics import Diagnostic, Label
+from eas.support.location import Loc
 from eas.support.records import frozen, replace
 
 Value: TypeAlias = Any  # a number, text, tuple, tensor, partition, stream, task, module, function
@@ -49,6 +50,10 @@ class Tunables(Protocol):
     def tunable(self, name: str) -> int | None: ...
 
     def names(self) -> tuple[str, ...]: ...
+
+    def place(self, name: str) -> Loc | None:
+        """Where a mapping gives one its value, or should; None if there is no mapping."""
+        ...
 
 
 @frozen(eq=False, slots=False)
@@ -441,10 +446,19 @@ def lookup(scope: Scope, name: str, node: ast.AST) -> int:
     if value is None:
         message = f"the tunable `{name}` has no value"
         help = f"give it one, here or where it is called: `tunables: {{{name}: 16}}`"
-        raise scope.error("S808", node, message, help)
+        raise _wrong_tunable(scope, name, node, message, help)
     if value < 1:
-        raise scope.error("S808", node, f"the tunable `{name}` is {value}, not a positive number")
+        message = f"the tunable `{name}` is {value}, not a positive number"
+        raise _wrong_tunable(scope, name, node, message)
     return value
+
+
+def _wrong_tunable(scope: Scope, name: str, node: ast.AST, message: str, *help: str) -> LogicError:
+    """Where a tunable has no value, or a wrong one, the mapping is to be changed."""
+    asked = scope.task.source.loc(node)
+    place = scope.tunables.place(name)
+    labels = () if place is None else (Label(asked, "asked for here"),)
+    return LogicError([Diagnostic("S808", message, place or asked, "", labels, (), help)])
 
 
 _PARTITION = ("tensor", "by", "tile", "shape_from", "axis", "parts", "overlap")
@@ -498,7 +512,8 @@ def _block_size(scope: Scope, name: str, node: ast.AST) -> int:
         if scope.tunables.tunable(wanted) is not None:
             return lookup(scope, wanted, node)
     message = f"a partition without a `tile` takes the tunable `block_size_{name}` or `block_size`"
-    raise scope.error("S808", node, message, *suggest("block_size", scope.tunables.names()))
+    help = suggest("block_size", scope.tunables.names())
+    raise _wrong_tunable(scope, "block_size", node, message, *help)
 
 
 def _rows(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast.expr]) -> _Cut:

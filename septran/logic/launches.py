@@ -53,5 +53,7 @@ def calls_of(task: Task, function: str) -> Iterator[ast.Call]:
 
 
 def has_branches(task: Task) -> bool:
-    """Whether what a task does depends on a condition, of sizes perhaps."""
-    return any(isinstance(each, ast.If) for each in ast.walk(task.source.node))
+    """Whether it depends on a condition, of sizes perhaps, what a task launches."""
+    launches = list(calls_of(task, "launch"))
+    branches = [each for each in ast.walk(task.source.node) if isinstance(each, ast.If)]
+    return any(inner in launches for each in branches for inner in ast.walk(each))

@@ -39,7 +39,7 @@ from eas.septran.lowering.checks import notes_on_extents
 from eas.septran.lowering.primitives import Wanted, choose_primitive
 from eas.septran.lowering.tree import NO_THREADS, Do, Guard, Loop, Node, Placed, Resident, Threads
 from eas.support.diagnostics import Label
-from eas.support.location import Loc
+from eas.support.location import NOWHERE, Loc
 from eas.support.records import field, frozen, record, replace
 
 
@@ -72,9 +72,14 @@ MOST_LAUNCHES = 20_000
 
 @frozen
 class Tunables:
-    """The tunables of an instance, and of those that called it."""
+    """The tunables of an instance, and of those that called it, with their places.
 
-    values: Mapping[str, int]
+    `missing` is where one that has no value could be given one.
+    """
+
+    values: Mapping[str, int] = field(default_factory=dict[str, int])
+    places: Mapping[str, Loc] = field(default_factory=dict[str, Loc])
+    missing: Loc = NOWHERE
 
     def tunable(self, name: str) -> int | None:
         value = self.values.get(name)
@@ -82,6 +87,9 @@ class Tunables:
 
     def names(self) -> tuple[str, ...]:
         return tuple(self.values)
+
+    def place(self, name: str) -> Loc | None:
+        return self.places.get(name, self.missing)
 
 
 @frozen(eq=False)
@@ -128,7 +136,7 @@ class Builder:
         instance: ResolvedInstance,
         task: Task,
         bound: Mapping[str, Bound],
-        tunables: Mapping[str, int],
+        tunables: Tunables,
         ranges: Ranges,
         site: Site,
         threads: Threads = NO_THREADS,
@@ -138,7 +146,7 @@ class Builder:
         There are none if its text has mistakes.
         """
         threads = self.enter(instance, threads)
-        values = {**tunables, **{name: int(value) for name, value in instance.tunables.items()}}
+        tunables = self.tunables(instance, tunables)
         arguments: dict[str, Argument] = {
             name: whole(name, value.view.shape) if isinstance(value, Held) else value
             for name, value in bound.items()
@@ -147,16 +155,16 @@ class Builder:
             steps = read_inner(
                 task,
                 arguments,
-                Tunables(values),
+                tunables,
                 ranges,
                 self.fresh,
                 lambda tensor: self.dimensions.names_of(site, tensor),
                 {name: held.dtype.name for name, held in bound.items() if isinstance(held, Held)},
             )
         except LogicError as error:
-            self.refuse(instance, error)
+            self.refuse(error)
             return Ran([], {})
-        frame = _Frame(instance, task, dict(bound), values, ranges, site, threads)
+        frame = _Frame(instance, task, dict(bound), tunables, ranges, site, threads)
         nodes = self.steps(frame, steps)
         tensors = {name: each for name, each in arguments.items() if isinstance(each, Tensor)}
         found = uses_of_inner(tensors, steps, frame.uses, ranges)
@@ -186,31 +194,25 @@ class Builder:
 
     def entry(self, instance: ResolvedInstance, task: Task, bound: Mapping[str, Held]) -> Ran:
         if not task.is_leaf:
-            return self.run(instance, task, bound, {}, Ranges(), ENTRY)
+            return self.run(instance, task, bound, Tunables(), Ranges(), ENTRY)
         threads = self.enter(instance, NO_THREADS)
         wished = {name: self.wished(instance, name, held) for name, held in bound.items()}
-        frame = _Frame(instance, task, dict(bound), instance.tunables, Ranges(), ENTRY, threads)
+        frame = _Frame(instance, task, dict(bound), Tunables(), Ranges(), ENTRY, threads)
         return self.leaf(frame, instance, task, wished, task.loc)
 
-    def refuse(self, instance: ResolvedInstance, error: LogicError) -> None:
-        """Mistakes of a task's text. Where a tunable has no value, the mapping is to be changed."""
+    def refuse(self, error: LogicError) -> None:
+        """Mistakes of a task's text."""
         for each in error.diagnostics:
-            found = each
-            if each.code == "S808":
-                loc = self.tunable_place(instance, each.message)
-                label = Label(each.loc, "asked for here")
-                found = replace(each, loc=loc, secondary=(label, *each.secondary))
             notes = (*each.notes, *notes_on_extents(each.message, self.named))
-            self.complaints.take(replace(found, notes=notes))
+            self.complaints.take(replace(each, notes=notes))
 
-    def tunable_place(self, instance: ResolvedInstance, message: str) -> Loc:
-        """Where the value stands that is wrong, or where one is missing."""
-        for each in (instance, *self.instances.values()):
-            for name in each.tunables:
-                if f"`{name}` is " in message:
-                    return self.place(each.name, "tunables", name)
+    def tunables(self, instance: ResolvedInstance, around: Tunables) -> Tunables:
+        """The tunables inside of an instance, given those of its callers."""
+        own = {name: int(value) for name, value in instance.tunables.items()}
+        places = {name: self.place(instance.name, "tunables", name) for name in own}
         path = ("task_mappings", instance.name, "tunables")
-        return self.mapping.key_place(*(path if instance.tunables else path[:2]))
+        missing = self.mapping.key_place(*(path if own else path[:2]))
+        return Tunables({**around.values, **own}, {**around.places, **places}, missing)
 
     def enter(self, instance: ResolvedInstance, around: Threads) -> Threads:
         """The threads of a program inside of an instance: the outermost one that asks decides."""
@@ -506,7 +508,7 @@ class Builder:
         try:
             statements = read_leaf(task, arguments, make_temporary, aliases)
         except LogicError as error:
-            self.refuse(instance, error)
+            self.refuse(error)
             return Ran([], {})
         if pair := find_conflict(sources, views, statements, frame.ranges):
             self.refuse_copies(task, *pair, launched)
@@ -655,7 +657,7 @@ class _Frame:
     instance: ResolvedInstance
     task: Task
     bound: dict[str, Bound]
-    tunables: Mapping[str, int]
+    tunables: Tunables
     ranges: Ranges
     site: Site
     threads: Threads

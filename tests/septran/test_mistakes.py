@@ -51,6 +51,45 @@ def test_a_single_stage_of_an_instance_without_a_loop_is_no_mistake(tmp_path: Pa
     make(tmp_path, LOOP, LOOP_MAPPING.replace("@", ", pipeline: 1")).build(M=32, N=8)
 
 
+CALLER = """
+machine: cpu
+entrypoint: host
+task_mappings:
+  host: {task_name: main, proc: HOST, tunables: {deep: 0}, calls: {first: one, second: two}}
+  one: {task_name: first, proc: BLOCK, tunables: {deep: 8}}
+  two: {task_name: second, proc: BLOCK}
+"""
+TWO_TASKS = """
+@task.define(leaf=True)
+def double(Y, X):
+    Y[...] = X + X
+
+
+@task.define
+def first(Y, X):
+    n = task.tunable("deep")
+    task.launch(double, Y, X)
+
+
+@task.define
+def second(Y, X):
+    n = task.tunable("deep")
+    task.launch(double, Y, X)
+
+
+@task.define(shapes="Y[M,N] X[M,N]")
+def main(Y, X):
+    task.launch(first, Y, X)
+    task.launch(second, Y, X)
+"""
+
+
+def test_a_wrong_tunable_is_pointed_at_in_the_instance_that_hands_it_down(tmp_path: Path) -> None:
+    [found] = refusal(make(tmp_path, TWO_TASKS, CALLER), M=4, N=4).diagnostics
+    assert (found.code, found.loc.line) == ("S808", 5)
+    assert "n = task.tunable" in found.secondary[0].loc.source.line(found.secondary[0].loc.line)
+
+
 THREE = """
 @task.define(leaf=True)
 def first(Y, X):

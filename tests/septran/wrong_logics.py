@@ -293,6 +293,7 @@ IN_INNER = {
     "a = " + "(" * 150 + "1" + ")" * 150 + "\n    task.launch(leaf, Y, X)": "",
     "pass": "S303",
     "a = 1": "S303",
+    "if X.shape[0] > 3: a = 1": "S303",
     "if Y.shape[0] > 100: task.launch(leaf, Y, X)": "",
     "a = " + "-" * 3000 + "1": "S811",
     "a = " + " + ".join(["1"] * 3000): "S811",
