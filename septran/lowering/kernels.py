@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from eas.septran.files import Machine
 from eas.septran.files.complaints import Complaints
-from eas.septran.flat.affine import Affine, affine
+from eas.septran.flat.affine import ONE, Affine, affine
 from eas.septran.flat.nodes import (
     Alloc,
     For,
@@ -159,17 +159,31 @@ def _kernel(
 
 
 def _grid(nodes: Sequence[Node], machine: Machine) -> tuple[list[tuple[str, Affine]], list[Node]]:
-    """The parallel loops around everything as axes of a grid, and what is inside of them."""
-    grid: list[tuple[str, Affine]] = []
-    body = list(nodes)
-    while len(grid) < MOST_AXES and len(body) == 1 and isinstance(loop := body[0], Loop):
+    """The parallel loops around everything as axes of a grid, and what is inside of them.
+
+    Of more loops than axes, those of a single trip are inside.
+    """
+    nest, body = _parallel_nest(nodes, machine)
+    many = [loop for loop in nest if loop.record.extent != ONE]
+    axes = nest if len(nest) <= MOST_AXES else (many or nest)[:MOST_AXES]
+    for loop in reversed(nest):
+        if not any(loop is axis for axis in axes):
+            body = (replace(loop, body=tuple(body)),)
+    return [(loop.record.variable, loop.record.extent) for loop in axes], list(body)
+
+
+def _parallel_nest(nodes: Sequence[Node], machine: Machine) -> tuple[list[Loop], Sequence[Node]]:
+    """The parallel loops around everything, the outermost first, and what is inside of them."""
+    nest: list[Loop] = []
+    body = nodes
+    while len(body) == 1 and isinstance(loop := body[0], Loop):
         if not isinstance(loop.record, ParallelFor) or loop.record.proc != machine.grid:
             break
-        if loop.record.extent.names & {variable for variable, _ in grid}:
+        if loop.record.extent.names & {outer.record.variable for outer in nest}:
             break  # tiles of a ragged tile: their number is not the same in all programs
-        grid.append((loop.record.variable, loop.record.extent))
-        body = list(loop.body)
-    return grid, body
+        nest.append(loop)
+        body = loop.body
+    return nest, body
 
 
 def _is_in_order(stmt: Stmt, grid: str) -> bool:
