@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _REASONS = 8
+_BAR, _LEAST_BAR = 30, 8  # columns
 
 
 def tune(parsed: argparse.Namespace, interrupted: Interruptions) -> str:
@@ -234,8 +235,11 @@ def _live_view(stack: ExitStack) -> Callable[[Progress], None]:
         progress, since = shown[-1]
         now = replace(progress, elapsed=progress.elapsed + time.monotonic() - since)
         first, *others = (Text(each, overflow="ellipsis", no_wrap=True) for each in _progress(now))
+        width = min(_BAR, console.width - len(first) - 1)  # a narrow terminal has the text alone
+        if width < _LEAST_BAR:
+            return Group(first, *others)
         head = Table.grid(padding=(0, 1))
-        head.add_row(ProgressBar(now.budget.trials, now.done, width=30), first)
+        head.add_row(ProgressBar(now.budget.trials, now.done, width=width), first)
         return Group(head, *others)
 
     console = Console(stderr=True)

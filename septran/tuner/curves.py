@@ -7,7 +7,7 @@ from html import escape
 from math import ceil, floor, isfinite, log10
 
 WIDTH, HEIGHT = 760, 420
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 190, 40, 50
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 190, 62, 50
 _COLORS = ("#0b62c4", "#c4420b", "#2b8a3e", "#7a3fc4", "#a06a00", "#4a5560")
 
 
@@ -26,7 +26,7 @@ def draw_curves(
         f'font-family="system-ui, sans-serif" font-size="13">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        f'<text x="{_LEFT}" y="24" font-size="15" font-weight="600">{escape(title)}</text>',
+        f'<text x="14" y="24" font-size="15" font-weight="600">{escape(title)}</text>',
         *_axes(low, high, longest, unit),
     ]
     for number, (name, curve) in enumerate(curves.items()):
@@ -41,9 +41,10 @@ def draw_curves(
         else:
             line = f'<polyline fill="none" stroke="{color}" stroke-width="2" points='
             parts.append(f'{line}"{" ".join(map(",".join, places))}"/>')
-        y = _TOP + 16 + 20 * number
-        parts.append(f'<rect x="{WIDTH - 170}" y="{y - 9}" width="14" height="4" fill="{color}"/>')
-        parts.append(f'<text x="{WIDTH - 150}" y="{y - 2}">{escape(name)}</text>')
+        y = _TOP + 7 + 20 * number
+        size = 'width="6" height="6" rx="3"' if name == dots else 'width="14" height="4"'
+        mark = f'<rect x="{WIDTH - 170}" y="{y}" {size} fill="{color}"/>'
+        parts += [mark, f'<text x="{WIDTH - 150}" y="{y + 7}">{escape(name)}</text>']
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -76,5 +77,5 @@ def _axes(low: float, high: float, longest: int, unit: str) -> list[str]:
         parts.append(f'<text x="{x:.1f}" y="{bottom + 20}" text-anchor="middle">{trial}</text>')
     middle = (_LEFT + right) / 2
     parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">trials</text>')
-    parts.append(f'<text x="14" y="{_TOP - 8}">{escape(unit)}</text>')
+    parts.append(f'<text x="14" y="{_TOP - 14}">{escape(unit)}</text>')
     return parts
