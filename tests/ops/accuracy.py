@@ -55,8 +55,8 @@ FUNCTIONS_OF_TWO: dict[str, Callable[[Array, Array], Array]] = {
 NAMES = (*FUNCTIONS, *FUNCTIONS_OF_TWO)
 
 SPECIAL = np.array([0, -0.0, inf, -inf, nan, 1, -1, 1e-45, -1e-45, 1.1754944e-38, 3.4028235e38])
-# Where functions change their ways: roots, poles, cuts, and where results begin to overflow.
-TURNS = (
+# Where functions are hard to compute: roots, poles, cuts, and where results begin to overflow.
+CRITICAL = (
     1, -1, 0.5, -0.5, 2, math.pi, math.pi / 2, -1.5 * math.pi, 100 * math.pi, 1e-8, 0.3, 0.4142, 4,
     9, 16.6, 88.7, 88.72284, -87.3, -103.9, 127.99, -126, -149,
 )  # fmt: skip
@@ -85,7 +85,7 @@ def arguments(name: str, dtype: DType, stride: int = STRIDE) -> list[Array]:
         stride *= 16  # the truth is computed one by one
     bits = np.arange(0, 1 << 32, stride, dtype=np.uint64).astype(np.uint32)
     around = max(1_000_000 // stride, 50)
-    near = [_neighbours(turn, around) for turn in TURNS]
+    near = [_neighbours(point, around) for point in CRITICAL]
     return [np.concatenate([bits.view(np.float32), SPECIAL.astype(np.float32), *near])]
 
 
