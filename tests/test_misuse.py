@@ -12,7 +12,7 @@ import pytest
 
 import eas
 from tests.calls import ARGUMENTS, FUNCTIONS, forms_of
-from tests.thorough import one_of, sampled
+from tests.thorough import sampled
 
 # Names of operands in the kernels below, and constants.
 OPERANDS = (
@@ -97,9 +97,9 @@ def compiled(path: Path, text: str, target: str) -> set[int]:
 
 @pytest.mark.parametrize(
     ("name", "setting"),
-    one_of(3, [(name, setting) for name in FUNCTIONS for setting in SETTINGS]),
+    [(name, setting) for name in FUNCTIONS for setting in SETTINGS],
 )
-@sampled(3)
+@sampled(9)
 def test_a_call_is_refused_in_words_or_compiled(name: str, setting: str, tmp_path: Path) -> None:
     """What is refused is left out, until the rest is compiled."""
     calls = list(dict.fromkeys(misuses(name)))

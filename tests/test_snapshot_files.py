@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 REPOSITORY = Path(__file__).parent.parent
 in_one_process_and_two = pytest.mark.parametrize(
-    "workers", one_of(2, [((),), (("-n", "2"),)]), ids=["one_process", "two_workers"]
+    "workers", [(), ("-n", "2")], ids=["one_process", "two_workers"]
 )
 SUITE = """
 from tests.conftest import error_snapshot, ir_snapshot, metal_snapshot
@@ -74,6 +74,7 @@ def test_update_writes_exactly_the_texts(suite: Path) -> None:
     assert texts(suite) == STORED
 
 
+@sampled(2)
 @in_one_process_and_two
 def test_stored_snapshots_pass(suite: Path, workers: tuple[str, ...]) -> None:
     assert outcome(suite, *workers) == "2 passed"
@@ -89,6 +90,7 @@ def test_a_changed_snapshot_fails(suite: Path) -> None:
     assert outcome(suite) == "1 failed, 1 passed"
 
 
+@sampled(2)
 @in_one_process_and_two
 def test_an_unused_snapshot_fails(suite: Path, workers: tuple[str, ...]) -> None:
     (suite / "snapshots/kernels/subtract.ir").write_text("func subtract\n")

@@ -23,7 +23,7 @@ from eas.runtime.interpreter import run
 from eas.targets import TARGETS, pipelines_of
 from tests.acting import MAKERS, PROGRAMS
 from tests.test_kernels import NAMES, case_of
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 SEEDS = 12
 Grid = tuple[int, ...]
@@ -65,7 +65,8 @@ def stages(
             function = after
 
 
-@pytest.mark.parametrize("name", one_of(2, [(name,) for name in NAMES]))
+@sampled(2)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_kernel_does_the_same_after_every_pass(name: str) -> None:
     case = case_of(name)
     trial = Trial(case.kernel, case.arguments, case.grid)

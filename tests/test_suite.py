@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PATIENCE
-from tests.thorough import one_of, thorough
+from tests.thorough import sampled, thorough
 
 REPOSITORY = Path(__file__).parent.parent
 CONFIGURATION = '[tool.pytest.ini_options]\nmarkers = ["thorough"]\n'
@@ -99,7 +99,8 @@ def test_a_few_files_and_these_options_stay_in_one_process(
     assert (LEFT_OUT in said) == ("::" not in options[0])
 
 
-@pytest.mark.parametrize("workers", one_of(2, [("0",), ("2",)]))
+@sampled(2)
+@pytest.mark.parametrize("workers", ["0", "2"])
 def test_thorough_tests_run_if_they_are_asked_for(folder: Path, workers: str) -> None:
     code, said = run(folder, "--thorough", "-n", workers)
     assert code == 0, said

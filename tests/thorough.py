@@ -20,17 +20,6 @@ def sampled(every: int) -> pytest.MarkDecorator:
     return pytest.mark.sampled(every)
 
 
-def one_of(every: int, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Cases for `parametrize`; without `--thorough` only one of so many runs, the first and so on.
-
-    A case is a tuple of values.
-    """
-    return [
-        pytest.param(*case, marks=() if number % every == 0 else thorough)
-        for number, case in enumerate(cases)
-    ]
-
-
 def in_turn(backends: Sequence[str], number: int) -> tuple[str, ...]:
     """The backends that the case of a number always runs on: the first one, and another in turn.
 

@@ -13,7 +13,7 @@ import pytest
 
 from eas.support.cache import FOLDER
 from tests.processes import PATIENCE
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 PROGRAM = """
 import os, sys
@@ -221,7 +221,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("way", one_of(2, [("fork",), ("forkserver",), ("spawn",)]))
+@sampled(2)
+@pytest.mark.parametrize("way", ["fork", "forkserver", "spawn"])
 def test_processes_of_a_pool_launch(tmp_path: Path, way: str) -> None:
     script = tmp_path / "shared.py"
     script.write_text(SHARED)

@@ -21,7 +21,7 @@ from eas.support.report_buffer import report_buffer
 from tests.host.handwritten import EXAMPLES, text_of
 from tests.processes import PATIENCE
 from tests.test_kernels import case_of, compare
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 EMULATOR = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
 PROGRAM = (Path(__file__).parent / "emulated.cpp").read_text("utf-8")
@@ -96,7 +96,8 @@ def linker_of(tools: Toolchain) -> list[str]:
     return [*tools.linker[:2], "-static", "-e", "_start"]
 
 
-@pytest.mark.parametrize("name", one_of(4, [(name,) for name in HANDWRITTEN]))
+@sampled(4)
+@pytest.mark.parametrize("name", HANDWRITTEN)
 def test_handwritten_kernels_run_on_aarch64(name: str, tmp_path: Path) -> None:
     example = EXAMPLES[name]
     buffers = example.buffers()
@@ -114,7 +115,8 @@ def three(extent: tuple[int, ...]) -> Extents:
     return x, y, z
 
 
-@pytest.mark.parametrize("name", one_of(4, [(name,) for name in CORPUS]))
+@sampled(4)
+@pytest.mark.parametrize("name", CORPUS)
 def test_kernels_of_the_corpus_run_on_aarch64(name: str, tmp_path: Path) -> None:
     case = case_of(name)
     arguments = case.arguments()

@@ -11,7 +11,7 @@ from eas.msl.host import Host, check
 from eas.msl.host.findings import KINDS
 from eas.support.diagnostics import Diagnostic
 from tests.host.buggy_python import PAIRS
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 THREADS = 64
 SIZE = 128
@@ -41,7 +41,8 @@ def test_a_bug_in_python_is_found_in_its_line(name: str, checked_host: Host) -> 
     assert all(loc.source.name == "buggy_python.py" for loc in locs)
 
 
-@pytest.mark.parametrize("name", one_of(2, [(name,) for name in PAIRS]))
+@sampled(2)
+@pytest.mark.parametrize("name", PAIRS)
 def test_the_repaired_kernel_in_python_is_silent(name: str, checked_host: Host) -> None:
     pair = PAIRS[name]
     assert found_in(pair.right, pair.programs, checked_host) == ()

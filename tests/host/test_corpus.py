@@ -7,7 +7,7 @@ import pytest
 from eas.msl.host import CHECKED, ORDERS, Host, default_host, run
 from tests.kernels.case import Arguments
 from tests.test_kernels import NAMES, arrays_of, case_of, compare, every_kernel
-from tests.thorough import one_of, sampled
+from tests.thorough import sampled
 
 
 @every_kernel
@@ -20,8 +20,9 @@ def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
     check_results(name, arguments)
 
 
+@sampled(3)
 @pytest.mark.parametrize(
-    ("name", "order"), one_of(3, [(name, order) for order in ORDERS[1:] for name in NAMES])
+    ("name", "order"), [(name, order) for order in ORDERS[1:] for name in NAMES]
 )
 def test_the_order_of_threads_does_not_matter(name: str, order: str) -> None:
     case = case_of(name)
@@ -42,9 +43,8 @@ def check_results(name: str, arguments: Arguments) -> None:
         compare(array, result, expected[array], case.tolerance)
 
 
-@pytest.mark.parametrize(
-    ("name", "order"), one_of(5, [(name, order) for order in ORDERS for name in NAMES])
-)
+@sampled(5)
+@pytest.mark.parametrize(("name", "order"), [(name, order) for order in ORDERS for name in NAMES])
 def test_every_access_is_watched_and_right(name: str, order: str, checked_host: Host) -> None:
     case = case_of(name)
     arguments = case.arguments()

@@ -9,10 +9,10 @@ from eas.msl.host import ORDERS, Host, load
 from eas.msl.host.inspect import inspect
 from tests.host.handwritten import EXAMPLES, FOLDER, text_of
 from tests.host.references import Array
-from tests.thorough import one_of, sampled
+from tests.thorough import sampled
 
 in_an_order = pytest.mark.parametrize(
-    ("name", "order"), one_of(3, [(name, order) for order in ORDERS for name in EXAMPLES])
+    ("name", "order"), [(name, order) for order in ORDERS for name in EXAMPLES]
 )
 
 
@@ -46,6 +46,7 @@ def compare(result: Array, right: Array, tolerance: float) -> None:
         np.testing.assert_array_equal(result, right)
 
 
+@sampled(3)
 @in_an_order
 def test_a_text_written_by_hand_gives_the_results_of_numpy(
     name: str, order: str, host: Host
@@ -53,6 +54,7 @@ def test_a_text_written_by_hand_gives_the_results_of_numpy(
     run_example(name, host, order)
 
 
+@sampled(3)
 @in_an_order
 def test_nothing_is_wrong_with_a_text_written_by_hand(
     name: str, order: str, checked_host: Host

@@ -18,7 +18,7 @@ from tests.fuzz.matrices import PROGRAMS, TRIPS
 from tests.fuzz.resident import ELEMENTS, write_resident
 from tests.fuzz.running import load
 from tests.host.alike import Arrays, Trial, check_trials, run_trials
-from tests.thorough import batches, one_of
+from tests.thorough import batches, sampled
 
 BATCH = 4
 RINGS = list(itertools.product((1, 2, 3), (0, 4), (F32, F16, BF16)))
@@ -144,11 +144,8 @@ def product(x: Any, y: Any) -> Any:
     return x.astype("f4") @ y.astype("f4")
 
 
-@pytest.mark.parametrize(
-    ("slots", "pad", "dtype"),
-    one_of(4, RINGS),
-    ids=str,
-)
+@sampled(4)
+@pytest.mark.parametrize(("slots", "pad", "dtype"), RINGS, ids=str)
 def test_the_tiles_of_a_ring_are_multiplied_where_they_lie(
     host: Host, checked_host: Host, slots: int, pad: int, dtype: DType
 ) -> None:

@@ -12,7 +12,7 @@ import eas
 from eas import mk
 from eas.msl.host import ORDERS, Host, check, run
 from eas.support.diagnostics import render
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 BM, BN, BK = 16, 24, 8
 
@@ -234,8 +234,9 @@ def inputs(M: int, N: int, K: int) -> dict[str, Any]:
     return {"a": a, "b": b, "c": c, "out": np.zeros((M, N), "f4"), "M": M, "N": N, "K": K}
 
 
+@sampled(3)
+@pytest.mark.parametrize("sizes", [(37, 50, 45), (16, 24, 8), (3, 5, 1)])
 @pytest.mark.parametrize("kernel", [*KEPT, *OTHERS], ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize("sizes", one_of(3, [((37, 50, 45),), ((16, 24, 8),), ((3, 5, 1),)]))
 def test_products_are_added_up_rightly(
     kernel: Any, sizes: tuple[int, int, int], checked_host: Host
 ) -> None:

@@ -11,7 +11,7 @@ import eas
 from eas import mk
 from eas.msl.host import ORDERS, Host, check, run
 from eas.support.diagnostics import render
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 
 @eas.kernel
@@ -98,9 +98,10 @@ KERNELS = [
 SHAPES = [(5, 2), (33, 16), (7, 32), (5, 64), (3, 160), (2, 1024), (4, 100), (6, 1)]
 
 
+@sampled(3)
 @pytest.mark.parametrize(
     ("kernel", "shape"),
-    one_of(3, [(kernel, shape) for kernel in KERNELS for shape in SHAPES]),
+    [(kernel, shape) for kernel in KERNELS for shape in SHAPES],
     ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_lanes_get_the_results_of_their_rows(

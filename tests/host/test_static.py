@@ -9,7 +9,7 @@ import pytest
 from eas.msl.host import Host
 from eas.msl.host.inspect import inspect
 from tests.test_kernels import NAMES, case_of
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 SNIPPETS = sorted((Path(__file__).parent / "snippets").glob("*.metal"))
 
@@ -18,7 +18,8 @@ def stem_of(path: Path) -> str:
     return path.stem
 
 
-@pytest.mark.parametrize("path", one_of(2, [(path,) for path in SNIPPETS]), ids=stem_of)
+@sampled(2)
+@pytest.mark.parametrize("path", SNIPPETS, ids=stem_of)
 def test_a_broken_text_is_refused(path: Path, host: Host) -> None:
     text, _, said = path.read_text("utf-8").rpartition("\n// ")
     assert [str(c) for c in inspect(text + "\n", host.builder)][:1] == [said.strip()]
@@ -28,7 +29,8 @@ def test_there_are_many_broken_texts() -> None:
     assert len(SNIPPETS) >= 60
 
 
-@pytest.mark.parametrize("name", one_of(6, [(name,) for name in NAMES]))
+@sampled(6)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_kernel_of_the_corpus_is_metal(name: str, host: Host) -> None:
     case = case_of(name)
     text = case.kernel.to_msl(**case.arguments())

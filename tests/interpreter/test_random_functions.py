@@ -9,12 +9,13 @@ from eas.ir.text import print_function
 from tests.interpreter.random_functions import LANES, random_function
 from tests.interpreter.running import outcome
 from tests.interpreter.scalar_oracle import Lane
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 PROGRAMS = 7
 
 
-@pytest.mark.parametrize("seed", one_of(3, [(seed,) for seed in range(150)]))
+@sampled(3)
+@pytest.mark.parametrize("seed", range(150))
 def test_each_lane_runs_as_if_alone(seed: int) -> None:
     function = random_function(seed)
     lanes = [Lane(p, i) for p in range(PROGRAMS) for i in range(LANES[0])]

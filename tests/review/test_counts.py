@@ -17,7 +17,7 @@ from tests.kernels.case import Case
 from tests.review.executed import execute
 from tests.review.texts import metal
 from tests.test_kernels import NAMES, case_of
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 SNAPSHOTS = Path(__file__).parent.parent.parent / "snapshots" / "kernels"
 
@@ -79,7 +79,8 @@ def totals(region: Region, trips: int) -> dict[Key, float]:
     return {key: number * by for key, number in whole.items()}
 
 
-@pytest.mark.parametrize("name", one_of(2, [(name,) for name in SAME]))
+@sampled(2)
+@pytest.mark.parametrize("name", SAME)
 def test_accesses_and_flops_are_those_that_the_interpreter_makes(name: str) -> None:
     case = case_of(name)
     executed = execute(case)
@@ -88,7 +89,8 @@ def test_accesses_and_flops_are_those_that_the_interpreter_makes(name: str) -> N
     assert {key: counted[key] * programs_of(case) for key in kinds} == dict(executed)
 
 
-@pytest.mark.parametrize("name", one_of(2, [(name,) for name in LOOPS]))
+@sampled(2)
+@pytest.mark.parametrize("name", LOOPS)
 def test_counts_per_trip_times_the_trips_are_those_that_the_interpreter_makes(name: str) -> None:
     case = case_of(name)
     executed = execute(case)
@@ -107,7 +109,8 @@ def compiled(name: str) -> CompiledKernel:
     return case.kernel.compile(**case.arguments())
 
 
-@pytest.mark.parametrize("name", one_of(8, [(name,) for name in NAMES]))
+@sampled(8)
+@pytest.mark.parametrize("name", NAMES)
 def test_threads_and_threadgroup_memory_are_those_of_the_compiler(name: str) -> None:
     kernel = compiled(name)
     costs = count(kernel.msl)

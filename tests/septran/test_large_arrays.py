@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.septran.small import RUNNABLE, host, make
-from tests.thorough import one_of
+from tests.thorough import sampled
 
 LOGIC = """
 @task.define(leaf=True)
@@ -25,7 +25,8 @@ def main(Y, X):
 """
 
 
-@pytest.mark.parametrize("machine", one_of(3, [(each,) for each in RUNNABLE]))
+@sampled(3)
+@pytest.mark.parametrize("machine", RUNNABLE)
 def test_the_last_tile_of_a_large_array_is_read(machine: str, tmp_path: Path) -> None:
     x = np.zeros((2**26, 33), "i1")  # only the pages of the first and the last tile are touched
     x[:8], x[-8:] = 3, np.arange(33)

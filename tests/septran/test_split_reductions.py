@@ -12,7 +12,7 @@ from eas.septran.flat.nodes import For, ParallelFor, walk
 from eas.septran.flat.verify import find_violations
 from eas.septran.logic.loading import load_logic
 from tests.septran.small import GRID, HEAD, codes, make, on_every_machine, refusal
-from tests.thorough import one_of
+from tests.thorough import thorough
 
 LEAVES = """
 @task.define(leaf=True)
@@ -73,7 +73,7 @@ def case(dtype: str = "f4") -> list[np.ndarray[tuple[int, ...], np.dtype[np.floa
 
 
 @on_every_machine
-@pytest.mark.parametrize("parts", one_of(2, [(5,), (1,), (2,)]))
+@pytest.mark.parametrize("parts", [5, pytest.param(1, marks=thorough), 2])
 @pytest.mark.parametrize(("dtype", "tolerance"), [("f4", 2e-5), ("f2", 2e-2)])
 def test_split_k_is_the_product(
     machine: str, parts: int, dtype: str, tolerance: float, tmp_path: Path

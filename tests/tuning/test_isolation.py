@@ -16,7 +16,7 @@ import pytest
 from eas.tuning import lifetimes
 from eas.tuning.isolation import Child, Limits, Stopped, run_forked
 from tests.processes import wait_until
-from tests.thorough import one_of
+from tests.thorough import sampled
 from tests.tuning.calls import shout
 
 HERE = "tests.tuning.calls"
@@ -184,7 +184,8 @@ child.call("tests.tuning.calls:hang_and_say", path, prepare=prepare)
 """
 
 
-@pytest.mark.parametrize("kind", one_of(3, [("copied",), ("forked",), ("called",)]))
+@sampled(3)
+@pytest.mark.parametrize("kind", ["copied", "forked", "called"])
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere they end after their time")
 def test_a_call_ends_when_the_process_that_waits_is_killed(kind: str, tmp_path: Path) -> None:
     said = tmp_path / "number"
