@@ -6,9 +6,9 @@ import ast
 import builtins
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from eas.septran.flat.affine import Affine, AffineError, affine, ceil_div, maximum, minimum
 from eas.septran.flat.nodes import Comparison
@@ -25,103 +25,19 @@ from eas.septran.logic.errors import (
     suggest,
     words,
 )
+from eas.septran.logic.partitions import lookup, partition
+from eas.septran.logic.scope import Condition, Scope, Value, Values, kind_of
 from eas.septran.logic.tasks import Task
-from eas.septran.logic.values import Partition, Stream, Tensor, partitioned
-from eas.support.diagnostics import Diagnostic, Label
-from eas.support.location import Loc
-from eas.support.records import frozen, replace
-
-Value: TypeAlias = Any  # a number, text, tuple, tensor, partition, stream, task, module, function
-Values: TypeAlias = tuple[Any, ...]
+from eas.septran.logic.values import Partition, Stream, Tensor
+from eas.support.records import replace
 
 
-@frozen
-class Condition:
-    """A comparison that depends on loop variables."""
-
-    left: Affine
-    comparison: Comparison
-    right: Affine
-
-
-class Tunables(Protocol):
-    """Where tunables come from: a mapping, or the arguments of an eager run."""
-
-    def tunable(self, name: str) -> int | None: ...
-
-    def names(self) -> tuple[str, ...]: ...
-
-    def place(self, name: str) -> Loc | None:
-        """Where a mapping gives one its value, or should; None if there is no mapping."""
-        ...
-
-
-@frozen(eq=False, slots=False)
-class Scope:
-    """A task's variables, and what is known where an expression stands.
-
-    `block_sizes` gives the tile of a partition that has none of its own, from the tunables that
-    name its sizes. `dtypes` has the dtype of each parameter and local tensor.
-    """
-
-    task: Task
-    variables: dict[str, Value]
-    tunables: Tunables
-    ranges: Ranges
-    block_sizes: Callable[[Tensor], tuple[str, ...]]
-    dtypes: dict[str, str]
-
-    def value(self, node: ast.expr) -> Value:
-        handler = _HANDLERS.get(type(node))
-        if handler is None:
-            raise self.error("S801", node, f"`{words(node)}` is no expression of an inner task")
-        return handler(self, node)
-
-    def number(self, node: ast.expr) -> Affine:
-        """An integer, known now or a sum of loop variables."""
-        value = self.value(node)
-        if isinstance(value, Affine):
-            return value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return affine(value)
-        raise self.error("S804", node, f"`{words(node)}` is {_kind(value)}, not an integer")
-
-    def constant(self, node: ast.expr) -> int:
-        """An integer that is known now."""
-        number = known(self.number(node))
-        if number is None:
-            message = f"`{words(node)}` depends on a loop variable or a ragged tile"
-            raise self.error("S804", node, message)
-        return number
-
-    def tensor(self, node: ast.expr) -> Tensor:
-        value = self.value(node)
-        if not isinstance(value, Tensor):
-            raise self.error("S804", node, f"`{words(node)}` is {_kind(value)}, not a tensor")
-        return value
-
-    def error(self, code: str, node: ast.AST, message: str, *help: str) -> LogicError:
-        loc = self.task.source.loc(node)
-        return LogicError([Diagnostic(code, message, loc, help=tuple(help))])
-
-
-def _kind(value: Value) -> str:
-    shown: Any = value
-    match value:
-        case Tensor():
-            return "a tensor"
-        case Partition():
-            return "a partition"
-        case Stream():
-            return "a stream of tiles"
-        case Task():
-            return "a task"
-        case Condition():
-            return "a condition on loop variables"
-        case bool() | int() | float() | str() | tuple():
-            return f"{type(shown).__name__} {shown!r}"[:60]
-        case _:
-            return f"a {type(value).__name__}"
+def lower_expression(scope: Scope, node: ast.expr) -> Value:
+    """The value of an expression."""
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        raise scope.error("S801", node, f"`{words(node)}` is no expression of an inner task")
+    return handler(scope, node)
 
 
 def _lower_constant(scope: Scope, node: ast.Constant) -> Value:
@@ -154,7 +70,7 @@ def _captured(scope: Scope, node: ast.expr, value: Value) -> Value:
         message = f"`{words(node)}` is a module, which no task can use"
         help = "import what is used by its name: `from ... import leaf`"
         raise scope.error("S801", node, message, help)
-    raise scope.error("S801", node, f"`{words(node)}` is {_kind(value)}, which no task can use")
+    raise scope.error("S801", node, f"`{words(node)}` is {kind_of(value)}, which no task can use")
 
 
 def _lower_attribute(scope: Scope, node: ast.Attribute) -> Value:
@@ -202,7 +118,9 @@ def _lower_binary(scope: Scope, node: ast.BinOp) -> Value:
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         raise _touched(scope, node)
     if type(node.op) not in _OPERATORS or not _are_numbers(left, right):
-        message = f"`{words(node)}` is no arithmetic of integers: {_kind(left)} and {_kind(right)}"
+        message = (
+            f"`{words(node)}` is no arithmetic of integers: {kind_of(left)} and {kind_of(right)}"
+        )
         raise scope.error("S804", node, message)
     try:
         return _arithmetic(type(node.op), left, right)
@@ -250,7 +168,7 @@ def _lower_unary(scope: Scope, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.USub) and _are_numbers(value):
         number: Any = value
         return -number
-    raise scope.error("S804", node, f"`{words(node)}` of {_kind(value)}")
+    raise scope.error("S804", node, f"`{words(node)}` of {kind_of(value)}")
 
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[Comparison, Callable[[Any, Any], bool]]] = {
@@ -337,7 +255,7 @@ def _lower_subscript(scope: Scope, node: ast.Subscript) -> Value:
         case tuple():
             return _item(scope, node, cast(Values, owner))
         case _:
-            raise scope.error("S804", node, f"`{words(node.value)}` is {_kind(owner)}")
+            raise scope.error("S804", node, f"`{words(node.value)}` is {kind_of(owner)}")
 
 
 def _item(scope: Scope, node: ast.Subscript, owner: tuple[Value, ...]) -> Value:
@@ -428,133 +346,9 @@ def _lower_call(scope: Scope, node: ast.Call) -> Value:
     return handler(scope, node)
 
 
-def text_of(scope: Scope, node: ast.expr) -> str:
-    value = scope.value(node)
-    if not isinstance(value, str):
-        raise scope.error("S804", node, f"`{words(node)}` is {_kind(value)}, not a text")
-    return value
-
-
 def _tunable(scope: Scope, node: ast.Call) -> Value:
-    name = text_of(scope, arguments_of(scope, node, ("name",), 1)["name"])
+    name = scope.text(arguments_of(scope, node, ("name",), 1)["name"])
     return lookup(scope, name, node)
-
-
-def lookup(scope: Scope, name: str, node: ast.AST) -> int:
-    """A tunable, which must have a value."""
-    value = scope.tunables.tunable(name)
-    if value is None:
-        message = f"the tunable `{name}` has no value"
-        help = f"give it one, here or where it is called: `tunables: {{{name}: 16}}`"
-        raise _wrong_tunable(scope, name, node, message, help)
-    if value < 1:
-        message = f"the tunable `{name}` is {value}, not a positive number"
-        raise _wrong_tunable(scope, name, node, message)
-    return value
-
-
-def _wrong_tunable(scope: Scope, name: str, node: ast.AST, message: str, *help: str) -> LogicError:
-    """Where a tunable has no value, or a wrong one, the mapping is to be changed."""
-    asked = scope.task.source.loc(node)
-    place = scope.tunables.place(name)
-    labels = () if place is None else (Label(asked, "asked for here"),)
-    return LogicError([Diagnostic("S808", message, place or asked, "", labels, (), help)])
-
-
-_PARTITION = ("tensor", "by", "tile", "shape_from", "axis", "parts", "overlap")
-
-
-def _partition(scope: Scope, node: ast.Call) -> Value:
-    given = arguments_of(scope, node, _PARTITION, 1)
-    tensor = scope.tensor(given["tensor"])
-    by = text_of(scope, given["by"]) if "by" in given else "blocks"
-    cut = _CUTS.get(by)
-    if cut is None:
-        message = f"a partition by `{by}`"
-        raise scope.error("S809", given["by"], message, *suggest(by, _CUTS))
-    tile, overlap = cut(scope, node, tensor, given)
-    tile = tuple(map(_decided_size, tile, tensor.shape))
-    for size, extent in zip(tile, tensor.shape, strict=True):
-        if size != extent and not size.is_constant:
-            message = f"a tile of `{size}` is neither a number nor a whole axis"
-            raise scope.error("S809", node, message)
-        if size.is_constant and size.value < 1 and size != extent:
-            raise scope.error("S809", node, f"a tile of {size} elements")
-    return partitioned(tensor, tile, overlap, scope.ranges)
-
-
-def _decided_size(size: Affine, extent: Affine) -> Affine:
-    """A tile's size as a number, where it is computed from sizes: `task.cdiv(K, 4)`."""
-    number = None if size == extent or size.is_constant else known(size)
-    return size if number is None else affine(number)
-
-
-_Cut: TypeAlias = tuple[tuple[Affine, ...], tuple[int, ...]]
-
-
-def _blocks(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast.expr]) -> _Cut:
-    zeros = (0,) * len(tensor.shape)
-    if "tile" not in given:
-        names = scope.block_sizes(tensor)
-        return tuple(affine(_block_size(scope, name, node)) for name in names), zeros
-    sizes = _as_tuple(scope.value(given["tile"]), 1)
-    if len(sizes) != len(tensor.shape):
-        message = f"a tile of {len(sizes)} axes for a tensor of {len(tensor.shape)}"
-        raise scope.error("S809", given["tile"], message)
-    if not all(isinstance(size, int | Affine) for size in sizes):
-        raise scope.error("S809", given["tile"], "the extents of a tile are integers")
-    return tuple(affine(size) for size in sizes), zeros
-
-
-def _block_size(scope: Scope, name: str, node: ast.AST) -> int:
-    """`block_size_M` for an axis of that name, or `block_size` for all axes."""
-    for wanted in (f"block_size_{name}", "block_size"):
-        if scope.tunables.tunable(wanted) is not None:
-            return lookup(scope, wanted, node)
-    message = f"a partition without a `tile` takes the tunable `block_size_{name}` or `block_size`"
-    help = suggest("block_size", scope.tunables.names())
-    raise _wrong_tunable(scope, "block_size", node, message, *help)
-
-
-def _rows(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast.expr]) -> _Cut:
-    if "tile" not in given:
-        raise scope.error("S809", node, "a partition by rows has a number of rows as its `tile`")
-    rows = scope.number(given["tile"])
-    return (rows, *tensor.shape[1:]), (0,) * len(tensor.shape)
-
-
-def _split(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast.expr]) -> _Cut:
-    axis = scope.constant(given["axis"]) if "axis" in given else 0
-    if "parts" not in given or not -len(tensor.shape) <= axis < len(tensor.shape):
-        raise scope.error("S809", node, "a split has an `axis` and a number of `parts`")
-    parts = scope.constant(given["parts"])
-    extent = known(tensor.shape[axis])
-    if extent is None or parts < 1:
-        message = f"{parts} parts of `{tensor.shape[axis]}` elements"
-        raise scope.error("S809", node, message)
-    sizes = list(tensor.shape)
-    sizes[axis] = affine(max(1, -(-extent // parts)))
-    return tuple(sizes), (0,) * len(sizes)
-
-
-def _halo(scope: Scope, node: ast.Call, tensor: Tensor, given: Mapping[str, ast.expr]) -> _Cut:
-    if "overlap" not in given:
-        raise scope.error("S809", node, "a partition by halo has an `overlap`")
-    tile, zeros = _blocks(scope, node, tensor, given)
-    sizes = [_known(each) for each in _as_tuple(scope.value(given["overlap"]), len(zeros))]
-    overlap = tuple(each for each in sizes if isinstance(each, int) and each >= 0)
-    if len(sizes) != len(zeros) or len(overlap) != len(zeros):
-        message = "an overlap has a number for each axis, which is known now"
-        raise scope.error("S809", given["overlap"], message)
-    return tile, overlap
-
-
-def _as_tuple(value: Value, count: int) -> Values:
-    """A tuple, or one value for each of some axes."""
-    return cast(Values, value) if isinstance(value, tuple) else (value,) * count
-
-
-_CUTS = {"blocks": _blocks, "rows": _rows, "split": _split, "halo": _halo}
 
 
 def _extreme(compute: Callable[..., Affine]) -> Callable[[Scope, ast.Call], Value]:
@@ -578,7 +372,7 @@ def _length(scope: Scope, node: ast.Call) -> Value:
     value = scope.value(arguments_of(scope, node, ("values",), 1)["values"])
     if isinstance(value, tuple):
         return len(cast(Values, value))
-    raise scope.error("S804", node, f"the length of {_kind(value)}")
+    raise scope.error("S804", node, f"the length of {kind_of(value)}")
 
 
 def _of_floats(function: Callable[..., float]) -> Callable[[Scope, ast.Call], Value]:
@@ -611,7 +405,7 @@ def _is_module(value: Value) -> bool:
 
 _FUNCTIONS: dict[Callable[..., Any], Callable[[Scope, ast.Call], Value]] = {
     task_lang.tunable: _tunable,
-    task_lang.partition: _partition,
+    task_lang.partition: partition,
     task_lang.cdiv: _cdiv,
     task_lang.launch: _out_of_place,
     task_lang.call_primitive: _out_of_place,

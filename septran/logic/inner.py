@@ -20,14 +20,8 @@ from eas.septran.logic.errors import (
     suggest,
     words,
 )
-from eas.septran.logic.expressions import (
-    Condition,
-    Scope,
-    Tunables,
-    Value,
-    Values,
-    text_of,
-)
+from eas.septran.logic.expressions import lower_expression
+from eas.septran.logic.scope import Condition, Scope, Tunables, Value, Values
 from eas.septran.logic.task_body import Argument, Branch, Launch, Local, Loop, Step
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.values import Partition, Stream, Tensor, whole
@@ -62,7 +56,8 @@ def read_inner(
     the `dtypes`. `fresh` makes names of loop variables and local tensors unique. All mistakes are
     raised at once.
     """
-    scope = Scope(task, dict(arguments), tunables, ranges, block_sizes, dict(dtypes))
+    given = dict(arguments)
+    scope = Scope(task, given, tunables, ranges, block_sizes, dict(dtypes), lower_expression)
     reader = _Reader(scope, fresh)
     steps = reader.statements(task.body)
     if reader.found:
@@ -148,7 +143,7 @@ class _Reader:
         if not isinstance(target, ast.Name):
             raise self.scope.error("S804", target, "a local tensor has one name")
         given = arguments_of(self.scope, call, ("name", "shape", "dtype"), 2)
-        name = text_of(self.scope, given["name"])
+        name = self.scope.text(given["name"])
         shape = self.scope.value(given["shape"])
         sizes = cast(Values, shape) if isinstance(shape, tuple) else (shape,)
         if not sizes or not all(isinstance(size, int | Affine) for size in sizes):
@@ -158,7 +153,7 @@ class _Reader:
             if number is not None and not 0 <= number < 2**31:
                 message = f"an axis of {number} elements"
                 raise self.scope.error("S804", given["shape"], message)
-        dtype = text_of(self.scope, given["dtype"]) if "dtype" in given else "f32"
+        dtype = self.scope.text(given["dtype"]) if "dtype" in given else "f32"
         if dtype not in DTYPES:
             message = f"there is no dtype `{dtype}`"
             raise self.scope.error("S804", given["dtype"], message, *suggest(dtype, DTYPES))
@@ -241,13 +236,13 @@ class _Reader:
                 help = 'parallel ranges take `reduce={"C": "add"}`'
                 raise self.scope.error("S804", keyword, message, help)
             for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
-                if key is None or text_of(self.scope, value) != "add":
+                if key is None or self.scope.text(value) != "add":
                     raise self.scope.error("S804", value, 'iterations can only "add" to a tensor')
                 names.append(self.reduced_tensor(key))
         return tuple(names)
 
     def reduced_tensor(self, key: ast.expr) -> str:
-        name = text_of(self.scope, key)
+        name = self.scope.text(key)
         value = self.scope.variables.get(name)
         if not isinstance(value, Tensor):
             known = [each for each, v in self.scope.variables.items() if isinstance(v, Tensor)]

@@ -24,10 +24,11 @@ from eas.septran.logic.dimensions import Dimensions, declared_names, find_dimens
 from eas.septran.logic.tasks import Task
 from eas.septran.lowering.accumulators import Sums, find_sums
 from eas.septran.lowering.arguments import TensorType
-from eas.septran.lowering.builder import Builder, Held
+from eas.septran.lowering.builder import Builder
 from eas.septran.lowering.checks import check_capacity, named_numbers
 from eas.septran.lowering.empty import drop_empty
 from eas.septran.lowering.kernels import make_module
+from eas.septran.lowering.leaf_builder import Held
 from eas.septran.lowering.legality import check_legality
 from eas.septran.lowering.machines import flat_machine
 from eas.septran.lowering.names import names_in
