@@ -103,7 +103,7 @@ def test_what_windows_are_cut_from_is_copied_once(tmp_path: Path) -> None:
 def test_conv2d_copies_a_tile_with_its_halo_once_for_all_of_its_rows() -> None:
     mapping = FOLDER / "conv2d" / "conv2d.apple_gpu.map.yaml"
     operator = load(FOLDER / "conv2d" / "conv2d_logic.py", mapping)
-    [kernel] = operator.flat(N=1, P=9, Q=37, O=16, R=3, S=3, C=5).kernels
+    [kernel] = operator.flat(N=1, P=9, Q=37, O=80, R=3, S=3, C=5).kernels
     [tiles] = [stmt for stmt in kernel.body if isinstance(stmt, For)]  # of the output channels
     outside = [stmt for stmt in tiles.body if isinstance(stmt, Copy)]
     assert [copy.source.buffer for copy in outside] == ["X"]
