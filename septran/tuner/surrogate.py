@@ -19,7 +19,7 @@ from eas.support.records import frozen
 
 Array = np.ndarray[Any, Any]
 
-_LENGTHS = (0.5, 1.0, 2.0)  # over which values are alike
+_LENGTHS = (0.5, 1.0, 2.0, 4.0)  # over which values are alike: more in spaces of many keys
 _FEATURES = (0.0, 0.5, 2.0)  # the weight of features, where that of values is 1
 _NOISES = (0.01, 0.05)  # the part of the variance that is seen between equal candidates
 _TRUSTS = (0.0, 1.0)  # in the prediction
