@@ -10,12 +10,14 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 # Relative to an element itself, and to the largest one: candidates may add up in another order, and
-# where terms cancel, the rounding of the terms stays.
+# where terms cancel, the rounding of the terms stays. That grows with the root of their number:
+# sums of 65536 normal f32 in two orders differ by 3e-6 of the largest one, besides 1e-4 of
+# themselves, and those of 16384 with the means 2 and -2 in turns by 7e-6.
 TOLERANCES = {
     "float64": (1e-9, 1e-12),
     "complex128": (1e-9, 1e-12),
-    "float32": (1e-4, 4e-6),
-    "complex64": (1e-4, 4e-6),
+    "float32": (1e-4, 2e-5),
+    "complex64": (1e-4, 2e-5),
     "float16": (2e-2, 1e-2),
     "bfloat16": (4e-2, 2e-2),
 }
@@ -62,8 +64,8 @@ def _is_close(wanted: Array, found: Array, tolerance: float | None) -> Array:
     if tolerance is not None:
         return np.asarray(errors <= tolerance)
     of_own, of_largest = TOLERANCES[wanted.dtype.name]
-    own = np.abs(np.where(np.isfinite(wanted), wanted, 0)).astype(np.float64)
-    return np.asarray(errors <= of_own * own / _scale(wanted) + of_largest)
+    sizes = _sizes(wanted)
+    return np.asarray(errors <= of_own * sizes / _scale(sizes) + of_largest)
 
 
 def relative_errors(wanted: Array, found: Array) -> Array:
@@ -72,14 +74,21 @@ def relative_errors(wanted: Array, found: Array) -> Array:
     It is 0 for equal infinities and for two NaN, and infinite if one of the two is neither finite
     nor equal to the other.
     """
-    kind = np.complex128 if wanted.dtype.kind == "c" else np.float64
-    left, right = wanted.astype(kind), found.astype(kind)
+    left, right = _widened(wanted), _widened(found)
     with np.errstate(invalid="ignore", over="ignore"):
         is_equal = (left == right) | (np.isnan(left) & np.isnan(right))
-        errors = np.abs(left - right) / _scale(wanted)
+        errors = np.abs(left - right) / _scale(_sizes(wanted))
         return np.where(is_equal, 0.0, np.where(np.isnan(errors), np.inf, errors))
 
 
-def _scale(wanted: Array) -> float:
-    finite = np.abs(wanted[np.isfinite(wanted)])
-    return _LEAST + (float(finite.max()) if finite.size else 0.0)
+def _widened(array: Array) -> Array:
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def _sizes(array: Array) -> Array:
+    """The absolute values of the elements, 0 for those that are not finite."""
+    return np.abs(np.where(np.isfinite(array), _widened(array), 0))
+
+
+def _scale(sizes: Array) -> float:
+    return _LEAST + float(sizes.max(initial=0.0))

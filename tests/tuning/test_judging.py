@@ -130,8 +130,8 @@ def test_what_several_runs_add_up_is_not_compared() -> None:
 @pytest.mark.parametrize(
     ("wanted", "found", "is_equal"),
     [
-        ([0.0, 2e5], [1.0, 2e5], False),  # much for rounding where the largest is that small
-        ([0.0, 2e5], [0.5, 2e5], True),  # what 4e5 - 4e5 may be
+        ([0.0, 4e4], [1.0, 4e4], False),  # much for rounding where the largest is that small
+        ([0.0, 4e4], [0.5, 4e4], True),  # the rounding of many terms that cancel
         ([1e-5, 2e-5], [0.0, 0.0], False),
         ([1.0, 3.0], [1.00001, 3.0], True),
         ([np.inf, 1.0], [1.0, 1.0], False),
@@ -153,3 +153,22 @@ def test_small_results_are_not_all_equal(kind: type) -> None:
     softmax = np.full((4, 1000), 1e-3, kind)
     difference = first_difference({"y": softmax}, {"y": np.zeros_like(softmax)}, 2e-2)
     assert difference.startswith("`y[0, 0]` is 0.0 instead of")
+
+
+def test_sums_in_another_order_are_equal() -> None:
+    """Many terms are added one by one, and in 32 partial sums; some of the sums are near 0."""
+    random: np.random.Generator = np.random.default_rng(0)
+    terms = random.standard_normal((256, 16384), np.float32)
+    terms[:, 1::2] -= 2.0
+    terms[:, ::2] += 2.0
+    one_by_one = np.cumsum(terms, axis=1, dtype=np.float32)[:, -1]
+    partial = np.cumsum(terms.reshape(256, -1, 32), axis=1, dtype=np.float32)[:, -1]
+    assert not np.array_equal(one_by_one, partial.sum(1))
+    assert first_difference({"y": one_by_one}, {"y": partial.sum(1)}) == ""
+
+
+def test_large_complex_numbers_are_compared() -> None:
+    """Their absolute value has no room in 32 bits."""
+    wanted = np.array([3e38 + 3e38j, 1e38], np.complex64)
+    found = np.array([3e38 + 3e38j, 2e38], np.complex64)
+    assert first_difference({"y": wanted}, {"y": found}) != ""
