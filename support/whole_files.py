@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     if real.exists() and not real.is_file():
         opened = os.open(real, os.O_WRONLY | _NO_WAITING)
         with os.fdopen(opened, "wb") as file:
-            os.set_blocking(opened, True)
+            if _NO_WAITING:  # Windows has neither
+                os.set_blocking(opened, True)
             file.write(content)
         return
     temporary = _beside(real)
@@ -54,8 +56,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """A name for a file that takes the place of another; it is not longer than a name may be.
+    """A name for a file that takes the place of another; each thread has one of its own.
 
-    That is 255 bytes on most systems, and a letter has up to four.
+    It is not longer than a name may be: that is 255 bytes on most systems, and a letter has up to
+    four.
     """
-    return path.with_name(f".{path.name[:50]}.{os.getpid()}.tmp")
+    return path.with_name(f".{path.name[:40]}.{os.getpid()}.{threading.get_ident()}.tmp")

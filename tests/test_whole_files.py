@@ -78,3 +78,24 @@ def test_a_check_changes_nothing(tmp_path: Path) -> None:
         check_writable(tmp_path / "missing" / "file")
     with pytest.raises(IsADirectoryError):
         check_writable(tmp_path)
+
+
+def test_threads_write_files_whose_names_begin_alike(tmp_path: Path) -> None:
+    """Each file has what was written to it, and no thread loses its file to another one."""
+    start, failed = threading.Barrier(2), list[Exception]()
+
+    def write(number: int) -> None:
+        start.wait()
+        for _ in range(40):
+            try:
+                write_whole(tmp_path / f"{'x' * 60}{number}", b"%d" % number * 5000)
+            except OSError as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert sorted({each.read_bytes()[:1] for each in tmp_path.iterdir()}) == [b"0", b"1"]

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from eas.export.manifest import GENERATOR
 from eas.support.records import frozen
+from eas.support.whole_files import write_whole
 
 
 class ExportError(Exception):
@@ -53,7 +54,7 @@ def write_files(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in changed:
-            _replace(folder / name, texts[name].encode())
+            write_whole(folder / name, texts[name].encode())
     except OSError as error:
         raise ExportError(f"{folder} cannot be written to: {error.strerror}") from error
     return [WrittenFile(folder / name, name in changed) for name in texts]
@@ -107,13 +108,3 @@ def _parsed(content: bytes | None) -> dict[str, Any] | None:
     found = cast(dict[str, Any], manifest)
     is_ours = found.get("generator") == GENERATOR and isinstance(found.get("files"), dict)
     return found if is_ours else None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Others see the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
