@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -17,14 +18,15 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     A link stays a link: what it leads to is replaced, and keeps its permissions. A device is
     written to, and so is a pipe that somebody reads.
     """
-    real = Path(os.path.realpath(path))
-    if real.exists() and not real.is_file():
-        opened = os.open(real, os.O_WRONLY | _NO_WAITING)
+    mode = _mode(path)
+    if mode is not None and not stat.S_ISREG(mode):
+        opened = os.open(path, os.O_WRONLY | _NO_WAITING)
         with os.fdopen(opened, "wb") as file:
             if _NO_WAITING:  # Windows has neither
                 os.set_blocking(opened, True)
             file.write(content)
         return
+    real = Path(os.path.realpath(path))
     temporary = _beside(real)
     try:
         with temporary.open("wb") as file:
@@ -42,17 +44,31 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raises `OSError` if a file cannot be written there; nothing is changed."""
+    mode = _mode(path)
+    if mode is not None:
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(0, "it is a folder")
+        if not os.access(path, os.W_OK):
+            raise PermissionError(0, "it is write-protected")
+        if not stat.S_ISREG(mode):
+            return
     real = Path(os.path.realpath(path))
-    if real.is_dir():
-        raise IsADirectoryError(0, "it is a folder")
     if not real.parent.is_dir():
         raise FileNotFoundError(0, "there is no such folder")
-    if real.exists() and not os.access(real, os.W_OK):
-        raise PermissionError(0, "it is write-protected")
-    if not real.exists() or real.is_file():
-        temporary = _beside(real)
-        temporary.touch()
-        temporary.unlink()
+    temporary = _beside(real)
+    temporary.touch()
+    temporary.unlink()
+
+
+def _mode(path: str | os.PathLike[str]) -> int | None:
+    """What a path leads to, None if that is nothing; raises `OSError` if it cannot be a path.
+
+    The system follows links: `/dev/stdout` may lead to a pipe, which has no path of its own.
+    """
+    try:
+        return os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _beside(path: Path) -> Path:

@@ -60,6 +60,17 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="open files have no paths")
+def test_a_pipe_without_a_path_of_its_own_is_written_to() -> None:
+    """As `/dev/stdout` is in a shell's pipe."""
+    source, target = os.pipe()
+    with open(source, "rb") as reader:
+        with open(target, "wb"):
+            check_writable(f"/dev/fd/{target}")
+            write_whole(f"/dev/fd/{target}", b"text")
+        assert reader.read() == b"text"
+
+
 def test_what_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*names: object) -> None:
         raise OSError("no")
