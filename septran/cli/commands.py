@@ -13,6 +13,7 @@ import numpy as np
 import eas
 from eas.septran.cli.arguments import Arguments, headline, make_arguments
 from eas.septran.cli.failures import NothingFound, WrongResult
+from eas.septran.cli.outputs import inputs_of, refuse_input, write_file
 from eas.septran.files import grouped, load_machine, parse_values
 from eas.septran.files.writing import to_yaml
 from eas.septran.flat.run_errors import FlatRunError
@@ -44,6 +45,8 @@ def run(parsed: argparse.Namespace, interrupted: Interruptions) -> str:
     """The text that a command prints. `interrupted` are the signals that may end it."""
     if parsed.command == "schema":
         return _schema(parsed.kind)
+    if parsed.command in ("emit", "init-mapping", "picture") and parsed.output is not None:
+        refuse_input(parsed.output, inputs_of(parsed))
     if parsed.command == "init-mapping":
         return _deliver(_first_mapping(parsed), parsed.output)
     if parsed.command in ("sweep", "replay"):
@@ -121,13 +124,7 @@ def _emit(operator: Operator, arguments: Arguments, kind: str, output: str | Non
 
 def _deliver(text: str, output: str | None) -> str:
     """What is printed: a text, or that it was written to a file."""
-    if output is None:
-        return text
-    try:
-        Path(output).write_text(text.rstrip("\n") + "\n", "utf-8")
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written: {error.strerror}") from error
-    return f"wrote {output}"
+    return text if output is None else write_file(output, text.rstrip("\n") + "\n")
 
 
 def _first_mapping(parsed: argparse.Namespace) -> str:

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eas.septran.cli.tuning import check_targets, inputs_of, problem_from, write_file
+from eas.septran.cli.outputs import check_targets, inputs_of, write_file
+from eas.septran.cli.tuning import problem_from
 from eas.septran.tuner.curves import draw_curves
 from eas.septran.tuner.methods import method_of
 from eas.septran.tuner.store import Search, Store, Stored

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import accumulate
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from eas.septran.cli.arguments import make_arguments
 from eas.septran.cli.entries import check_entry
 from eas.septran.cli.failures import NothingFound
+from eas.septran.cli.outputs import check_targets, inputs_of, write_file
 from eas.septran.files import load_machine, parse_values, tunes
 from eas.septran.files.machine import SUFFIX
 from eas.septran.logic.loading import load_logic
@@ -36,7 +36,6 @@ from eas.support.command_line import UsageError, lay_out
 from eas.support.interruptions import Interruptions
 from eas.support.package_version import package_version
 from eas.support.records import replace
-from eas.support.whole_files import check_writable, write_whole
 from eas.tuning.isolation import Limits
 
 if TYPE_CHECKING:
@@ -328,29 +327,6 @@ def _written(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
     return lines
 
 
-def inputs_of(parsed: argparse.Namespace) -> list[str]:
-    """The files that a command line names to be read."""
-    machine = [parsed.machine] if parsed.machine else []
-    return [parsed.logic, *parsed.mappings, *parsed.primitives, *machine]
-
-
-def check_targets(paths: Sequence[str | None], inputs: Sequence[str]) -> None:
-    """Whether files can be written there, before hours of work; inputs are never overwritten."""
-    read, written = set(map(os.path.realpath, inputs)), set[str]()
-    for path in paths:
-        if path is None:
-            continue
-        if os.path.realpath(path) in read:
-            raise UsageError(f"{path} is read by this command: write to another file")
-        if os.path.realpath(path) in written:
-            raise UsageError(f"{path} is given for two files")
-        written.add(os.path.realpath(path))
-        try:
-            check_writable(path)
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-
-
 def _provenance(tuner: Tuner, parsed: argparse.Namespace, best: Stored) -> list[str]:
     return [
         f"Found by `septran tune` for {tuner.candidates.title}:",
@@ -369,12 +345,3 @@ def _place(tuner: Tuner, parsed: argparse.Namespace) -> list[str]:
         "Times are of the Metal text on the CPU of this computer (msl-host), not of a GPU:",
         "`septran tune --rank 5` ranks candidates by estimates for the GPU.",
     ]
-
-
-def write_file(path: str, text: str) -> str:
-    """Writes a file that was asked for; the answer is a line that says so."""
-    try:
-        write_whole(path, text.encode())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    return f"wrote {path}"

@@ -197,6 +197,26 @@ def test_a_text_is_written_to_a_file(septran: Run, here: Path) -> None:
     assert (here / "gemm.c").read_text("utf-8").splitlines() == text.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (("emit", "flat", "logic.py", "gemm.map.yaml"), "./logic.py"),
+        (("picture", "logic.py", "gemm.map.yaml"), "gemm.map.yaml"),
+        (("init-mapping", "logic.py", "--machine", "cpu"), "logic.py"),
+    ],
+)
+def test_a_file_that_is_read_is_not_written(
+    septran: Run, here: Path, command: tuple[str, ...], output: str
+) -> None:
+    for name, path in zip(("logic.py", "gemm.map.yaml"), GEMM, strict=True):
+        (here / name).write_text(Path(path).read_text("utf-8"), "utf-8")
+    before = (here / output).read_text("utf-8")
+    out, err, code = septran(*command, "-o", output)
+    message = f"septran: {output} is read by this command: write to another file\n"
+    assert (out, err, code) == ("", message, 2)
+    assert (here / output).read_text("utf-8") == before
+
+
 def test_what_is_assumed_does_not_get_into_a_text(septran: Run) -> None:
     out, err, _ = septran("emit", "flat", *GEMM)
     assert out.startswith("module gemm_host_logic(")

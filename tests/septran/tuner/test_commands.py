@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import eas
-from eas.septran.cli import main, tuning
+from eas.septran.cli import main, outputs, tuning
 from eas.septran.operators import load
 from eas.septran.tuner.driver import Budget, Progress, Tuner
 from eas.septran.tuner.measure import Trial
@@ -198,7 +198,7 @@ def test_a_disk_that_is_full_in_the_end_costs_no_result(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tuning, "Tuner", partial(Tuner, attempt=by_formula))
-    monkeypatch.setattr(tuning, "write_whole", full)
+    monkeypatch.setattr(outputs, "write_whole", full)
     command = ("tune", str(LOGIC), "gemm.map.yaml", "--shape", SIZES, "--trials", "1")
     code, _, err = septran(*command, "--export", "best.map.yaml")
     assert code == 2
