@@ -32,7 +32,7 @@ T = TypeVar("T")
 CAN_FORK = hasattr(os, "fork")
 PREPARING = 600.0  # seconds for a fresh process to start, and for what it prepares
 _CHUNK = 1 << 16
-_LONGEST = 3600.0  # seconds of one wait: the system takes no number that is too large
+LONGEST = 3600.0  # seconds of one wait: the system takes no number that is too large
 _MUCH = 0.75  # of the limit: a process that dies with so much memory died of that
 
 
@@ -154,7 +154,7 @@ def _receive(source: int, seconds: float) -> bytes | None:
 def _wait_for(source: int, deadline: float, seconds: float) -> None:
     """Waits until something can be read; raises `Stopped` at the deadline."""
     while (left := deadline - time.monotonic()) > 0:
-        if select.select([source], [], [], min(left, _LONGEST))[0]:
+        if select.select([source], [], [], min(left, LONGEST))[0]:
             return
     raise Stopped("timeout", f"no result after {seconds:g} s")
 

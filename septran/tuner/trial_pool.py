@@ -17,12 +17,12 @@ from eas.septran.tuner.measure import Trial
 from eas.septran.tuner.space import Point
 from eas.support.command_line import UsageError
 from eas.support.records import frozen, replace
+from eas.tuning.isolation import LONGEST
 from eas.tuning.outcomes import Outcome
 
 Try = Callable[[Trial], Outcome]
 
 PATIENCE = 600.0  # seconds, besides the limits of a trial, after which a worker is given up
-LONGEST = 3600.0  # seconds of one wait: the system takes no number that is too large
 RETRIES = 2  # of a trial whose worker was lost
 CHECKS = 8  # answers without a time, after which a candidate is left without one
 
