@@ -292,4 +292,8 @@ class _Reader(Expressions):
 
 
 def _names_in(body: Iterable[ast.stmt]) -> set[str]:
-    return {each.id for node in body for each in ast.walk(node) if isinstance(each, ast.Name)}
+    """The names whose values some statements use; one that only gets another value is none."""
+    nodes = [each for node in body for each in ast.walk(node)]
+    changed = [each.target for each in nodes if isinstance(each, ast.AugAssign)]
+    names = [each for each in (*nodes, *changed) if isinstance(each, ast.Name)]
+    return {each.id for each in names if each in changed or isinstance(each.ctx, ast.Load)}

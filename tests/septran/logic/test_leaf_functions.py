@@ -74,6 +74,12 @@ def renamed(Y: Any, X: Any) -> None:
 
 
 @task.define(leaf=True)
+def renamed_twice(Y: Any, X: Any) -> None:
+    Y = X * 2.0  # pyright: ignore[reportConstantRedefinition, reportUnusedVariable]
+    Y = X * 3.0  # noqa: F841  # pyright: ignore[reportConstantRedefinition, reportUnusedVariable]
+
+
+@task.define(leaf=True)
 def counted(Y: Any, X: Any) -> None:
     y = X * 2.0
     first = y
@@ -82,10 +88,11 @@ def counted(Y: Any, X: Any) -> None:
     Y[...] = y
 
 
-def test_a_new_value_for_a_parameter_that_is_not_used_is_refused() -> None:
+@pytest.mark.parametrize("leaf", [renamed, renamed_twice])
+def test_a_new_value_for_a_parameter_that_is_not_used_is_refused(leaf: Any) -> None:
     with pytest.raises(LogicError) as caught:
-        renamed(TILE, TILE)
-    [diagnostic] = caught.value.diagnostics
+        leaf(TILE, TILE)
+    [diagnostic, *_] = caught.value.diagnostics
     assert diagnostic.message == "`Y` is a parameter, and `Y = X * 2.0` writes no elements of it"
     assert diagnostic.help == ("write `Y[...] = X * 2.0`",)
 
