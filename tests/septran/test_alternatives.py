@@ -10,6 +10,7 @@ import pytest
 import eas
 from eas import septran
 from eas.septran.cli import main
+from eas.septran.files import alternatives
 from eas.septran.operators import Operator
 from tests.septran.operators import FOLDER
 from tests.septran.small import codes, refusal
@@ -97,3 +98,14 @@ def test_one_mapping_is_tuned_at_a_time(tmp_path: Path, capsys: pytest.CaptureFi
     paths = [str(write(tmp_path, "large", WHEN["large"])), str(write(tmp_path, "small", None))]
     assert main(["tune", str(LOGIC), *paths]) == 2
     assert "give one mapping" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("conditions", "groups"), [((True, True, False), 3), ((True, False, False), 1)]
+)
+def test_mappings_are_merged_unless_all_but_the_last_have_conditions(
+    tmp_path: Path, conditions: tuple[bool, ...], groups: int
+) -> None:
+    names = zip(WHEN, conditions, strict=True)
+    paths = [write(tmp_path, name, WHEN[name] if has_when else None) for name, has_when in names]
+    assert len(alternatives(paths)) == groups
