@@ -101,7 +101,10 @@ def reduce_along(kind: ReduceKind, held: Array, source: Array, axis: int, dtype:
     wide = accumulator(dtype).numpy
     values = source.astype(wide)
     keeps_axis = held.ndim == source.ndim
-    total = _REDUCE[kind].reduce(values, axis=axis, keepdims=keeps_axis, dtype=wide)
+    nothing = identity(kind, dtype)  # of an axis without elements
+    total = _REDUCE[kind].reduce(
+        values, axis=axis, keepdims=keeps_axis, dtype=wide, initial=nothing
+    )
     return _REDUCE[kind](held.astype(wide), total).astype(dtype.numpy)
 
 

@@ -19,6 +19,8 @@ from eas.septran.logic.task_body import Loop as LoopStep
 from eas.septran.logic.tasks import Task
 from eas.septran.logic.uses import (
     NO_USE,
+    Use,
+    Uses,
     check_entry,
     unwritten_local,
     uses_of_inner,
@@ -33,7 +35,17 @@ from eas.septran.lowering.leaf_builder import (
     Tunables,
     held_view,
 )
-from eas.septran.lowering.tree import NO_THREADS, Guard, Loop, Node, Placed, Resident, Threads
+from eas.septran.lowering.tree import (
+    NO_THREADS,
+    Guard,
+    Loop,
+    Node,
+    Placed,
+    Resident,
+    Threads,
+    touches,
+    use_of,
+)
 from eas.support.diagnostics import Label
 from eas.support.location import Loc
 from eas.support.records import field, record, replace
@@ -48,6 +60,7 @@ class Builder(LeafBuilder):
     looping: set[str] = field(default_factory=set[str])
     launches: int = 0
     depth: int = 0
+    uses: Uses = field(default_factory=dict[str, Use])  # of the arguments, once the entry has run
 
     def run(
         self,
@@ -97,6 +110,7 @@ class Builder(LeafBuilder):
     ) -> list[Node]:
         """The nodes of the instance that is called: an inner task, or a leaf by itself."""
         ran = self.entry(instance, task, bound)
+        self.uses = ran.uses
         if not self.complaints and not any(map(has_branches, (task, *tasks_below(task)))):
             for diagnostic in check_entry(task, ran.uses):
                 label = Label(self.place(instance.name, "task_name"), "runs it")
@@ -228,10 +242,16 @@ class Builder(LeafBuilder):
             self.complaints.add("S203", message, step.loc)
             return []
         around: list[Resident] = []
-        bound = {
-            name: self.argument(frame, instance, name, argument, step.loc, around)
-            for name, argument in zip(task.parameters, step.arguments, strict=True)
-        }
+        cut = {each.root for each in step.arguments if isinstance(each, Tensor) and each.is_window}
+        bound: dict[str, Bound] = {}
+        for name, argument in zip(task.parameters, step.arguments, strict=True):
+            if isinstance(argument, Tensor):
+                held = self.held(
+                    frame, argument, step.loc, around if argument.root in cut else None
+                )
+                bound[name] = self.wished(instance, name, held)
+            else:
+                bound[name] = argument
         self.launches += 1
         if self.launches > MOST_LAUNCHES:
             message = f"the tasks have more than {MOST_LAUNCHES:,} launches"
@@ -239,6 +259,7 @@ class Builder(LeafBuilder):
             return []
         if task.is_leaf:
             ran = self.leaf(frame, instance, task, bound, step.loc)
+            self.check_windows(task, around, ran.nodes, step.loc)
             return _inside(around, self.ran(frame, step, task, ran))
         if self.depth > 64:
             self.complaints.add("S204", f"`{instance.name}` launches itself without end", step.loc)
@@ -247,6 +268,7 @@ class Builder(LeafBuilder):
         site = site_of(frame.site, step)
         ran = self.run(instance, task, bound, frame.tunables, frame.ranges, site, frame.threads)
         self.depth -= 1
+        self.check_windows(task, around, ran.nodes, step.loc)
         return _inside(around, self.ran(frame, step, task, ran))
 
     def ran(self, frame: Frame, step: Launch, task: Task, ran: Ran) -> list[Node]:
@@ -303,28 +325,38 @@ class Builder(LeafBuilder):
             )
             self.complaints.add("S204", message, self.place(instance.name, "proc"))
 
-    def argument(
-        self,
-        frame: Frame,
-        instance: ResolvedInstance,
-        name: str,
-        argument: Argument,
-        python: Loc,
-        around: list[Resident],
-    ) -> Bound:
-        """An argument in terms of the buffers that exist, with what the callee wishes for it.
+    def held(
+        self, frame: Frame, argument: Tensor, python: Loc, around: list[Resident] | None
+    ) -> Held:
+        """An argument in terms of the buffers that exist.
 
         Windows overlap, so what they are cut from is copied, not each window: the residents of that
-        are added to those around the launch.
+        are added to those `around` the launch, and all arguments cut from it are in them.
         """
-        if not isinstance(argument, Tensor):
-            return argument
         held = frame.bound[argument.root]
         assert isinstance(held, Held)
-        if argument.is_window and (chain := self.chain(frame, held, python)):
-            around += chain
+        if around is not None and (chain := self.chain(frame, held, python, around)):
             held = Held(held_view(chain[-1], held.view), chain[-1].dtype)
-        return self.wished(instance, name, replace(held, view=compose(held.view, argument)))
+        return replace(held, view=compose(held.view, argument))
+
+    def check_windows(
+        self, task: Task, around: Sequence[Resident], nodes: Sequence[Node], launched: Loc
+    ) -> None:
+        """What windows are cut from is used by no other way, if either way writes (S903)."""
+        held = _inside(around, list(nodes))
+        for resident in around:
+            source = resident.source
+            assert source is not None
+            own = use_of(resident.buffer, held)
+            hows = [how for view, how in touches(held, resident) if view.buffer == source.buffer]
+            if hows and any("w" in how for how in (own, *hows)):
+                message = (
+                    f"`{task.function_name}` is given windows of `{source.buffer}`, which the"
+                    f" mapping copies to {resident.memory}, and uses what is not copied, too"
+                )
+                help = ["place all that is passed of it in one memory, or pass it once"]
+                self.complaints.add("S903", message, launched, help=help)
+                return
 
 
 def _inside(residents: Sequence[Resident], nodes: list[Node]) -> list[Node]:

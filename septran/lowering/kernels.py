@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from eas.septran.files import Machine
 from eas.septran.files.complaints import Complaints
@@ -46,8 +46,12 @@ def make_module(
     slots: Mapping[str, Slots],
     complaints: Complaints,
     reserved: int = 0,
+    kept: Collection[str] = (),
 ) -> Module:
-    """The module of a whole operator; `reserved` bytes of scratch memories are taken already."""
+    """The module of a whole operator; `reserved` bytes of scratch memories are taken already.
+
+    Of the arguments that are `kept` not all elements are written, or some are read before.
+    """
     limits = {
         each: m.capacity - reserved
         for each, m in machine.mems.items()
@@ -64,7 +68,7 @@ def make_module(
     if len(kernels) == 1:
         kernels = [replace(kernels[0], name=name)]
     params = tuple(
-        Param(each, a.dtype, tuple(map(affine, a.shape)), memory, _privilege(each, kernels))
+        Param(each, a.dtype, tuple(map(affine, a.shape)), memory, _privilege(each, kernels, kept))
         for each, a in arguments.items()
     )
     given = {param.name: param for param in params}
@@ -257,11 +261,11 @@ def _use(name: str, body: Sequence[Stmt]) -> Privilege:
     return "r" if hows <= {"r"} else "rw"
 
 
-def _privilege(name: str, kernels: Sequence[Kernel]) -> Privilege:
+def _privilege(name: str, kernels: Sequence[Kernel], kept: Collection[str]) -> Privilege:
     hows = {p.privilege for kernel in kernels for p in kernel.params if p.name == name}
     if not hows:
         return "r"
     first = next(p.privilege for kernel in kernels for p in kernel.params if p.name == name)
-    if first == "w":
+    if first == "w" and name not in kept:
         return "w"
     return "r" if hows == {"r"} else "rw"

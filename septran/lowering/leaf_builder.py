@@ -251,13 +251,10 @@ class LeafBuilder:
         """
         levels: list[list[Resident]] = []
         arguments: dict[str, LeafArgument] = {}
-        chains: dict[tuple[View, tuple[str, ...]], list[Resident]] = {}
+        known: list[Resident] = []  # a tile that is passed twice is there once
         for name, value in bound.items():
             if isinstance(value, Held):
-                key = value.view, tuple(wish.memory for wish in value.wishes)
-                chain = chains.get(key)  # a tile that is passed twice is there once
-                if chain is None:
-                    chain = chains[key] = self.chain(frame, value, launched)
+                chain = self.chain(frame, value, launched, known)
                 levels += [[] for _ in range(len(chain) - len(levels))]
                 for level, resident in zip(levels, chain, strict=False):
                     if resident not in level:
@@ -268,16 +265,24 @@ class LeafBuilder:
                 arguments[name] = value
         return arguments, levels
 
-    def chain(self, frame: Frame, held: Held, python: Loc) -> list[Resident]:
-        """The residents of an argument, each of which holds what the one before it holds."""
+    def chain(self, frame: Frame, held: Held, python: Loc, known: list[Resident]) -> list[Resident]:
+        """The residents of an argument, each of which holds what the one before it holds.
+
+        Those that are `known` are taken; new ones are added to them.
+        """
         chain: list[Resident] = []
         view = held.view
         for wish in held.wishes:
             if wish.memory != view.memory:
-                self.check_refusals(held, view, wish, python)
-                dtype = self.dtype_in(wish.memory, held)
-                chain.append(self.resident(frame, view, dtype, wish, python))
-                view = held_view(chain[-1], view)
+                wanted = view, wish.memory
+                found = next((each for each in known if (each.source, each.memory) == wanted), None)
+                if found is None:
+                    self.check_refusals(held, view, wish, python)
+                    dtype = self.dtype_in(wish.memory, held)
+                    found = self.resident(frame, view, dtype, wish, python)
+                    known.append(found)
+                chain.append(found)
+                view = held_view(found, view)
         return chain
 
     def dtype_in(self, memory: str, held: Held) -> DType:

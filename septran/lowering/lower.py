@@ -97,7 +97,8 @@ def lower(
     settled = settle(split)
     settled, slots = assign_slots(settled, mapping.machine, complaints)
     name, machine = task.function_name, mapping.machine
-    module = make_module(name, machine, given, settled, slots, complaints, reserved)
+    kept = {each for each, use in builder.uses.items() if use.read or not use.covers}
+    module = make_module(name, machine, given, settled, slots, complaints, reserved, kept)
     check_unused(mapping, instances, builder, complaints)
     check_loops(mapping, instances, builder, complaints)
     check_capacity(module, mapping, named, complaints)

@@ -255,12 +255,9 @@ def _is_overwritten(buffer: str, shape: tuple[Affine, ...], nodes: Sequence[Node
                 if how is not None:
                     return how
             case Placed():
-                for resident in node.residents:
-                    source = resident.source
-                    if source is not None and source.buffer == buffer:
-                        return _is_whole(source, shape) and is_overwritten(resident, node.body)
-                if _is_touched(buffer, node.body):
-                    return _is_overwritten(buffer, shape, node.body)
+                how = _is_overwritten_by(buffer, shape, node)
+                if how is not None:
+                    return how
             case Loop():
                 if _is_touched(buffer, node.body):
                     extent = node.record.extent
@@ -270,6 +267,19 @@ def _is_overwritten(buffer: str, shape: tuple[Affine, ...], nodes: Sequence[Node
                 if _is_touched(buffer, node.body):
                     return False
     return False
+
+
+def _is_overwritten_by(buffer: str, shape: tuple[Affine, ...], node: Placed) -> bool | None:
+    """Whether nodes with residents overwrite all of a buffer; None if they do not use it.
+
+    Residents are copied in before, and out after all that the nodes do with the buffer itself.
+    """
+    held = [each for each in node.residents if each.source and each.source.buffer == buffer]
+    if not all(is_overwritten(each, node.body) for each in held):
+        return False
+    if _is_touched(buffer, node.body):
+        return _is_overwritten(buffer, shape, node.body)
+    return any(each.source and _is_whole(each.source, shape) for each in held) if held else None
 
 
 def _is_whole(view: View, shape: tuple[Affine, ...]) -> bool:

@@ -107,16 +107,18 @@ def statements(nodes: Sequence[Node]) -> Iterator[Stmt]:
     return (each.stmt for each in leaves(nodes))
 
 
-def touches(nodes: Sequence[Node]) -> Iterator[tuple[View, Privilege]]:
-    """The views that nodes read and write, those of their residents' sources too."""
+def touches(
+    nodes: Sequence[Node], left_out: Resident | None = None
+) -> Iterator[tuple[View, Privilege]]:
+    """The views that nodes read and write, those of their residents' sources too, but for one."""
     for node in nodes:
         if isinstance(node, Do):
             yield from accesses(node.stmt)
             continue
-        yield from touches(children(node))
+        yield from touches(children(node), left_out)
         if isinstance(node, Placed):
             for resident in node.residents:
-                if resident.source is not None:
+                if resident.source is not None and resident is not left_out:
                     yield resident.source, use_of(resident.buffer, node.body)
 
 
