@@ -21,6 +21,7 @@ from eas.septran.flat.nodes import Module, View
 from eas.septran.flat.ranges import size
 from eas.septran.logic.arguments import check_count, check_ranks, sizes_of
 from eas.septran.logic.dimensions import Dimensions, declared_names, find_dimensions
+from eas.septran.logic.launches import launched_tasks
 from eas.septran.logic.tasks import Task
 from eas.septran.lowering.accumulators import Sums, find_sums
 from eas.septran.lowering.arguments import TensorType
@@ -146,16 +147,36 @@ def _bind(
 
 def check_unused(
     mapping: MappingFiles,
-    instances: Mapping[str, object],
+    instances: Mapping[str, ResolvedInstance],
     builder: Builder,
     complaints: Complaints,
 ) -> None:
-    """Instances that nothing launches."""
+    """Instances that nothing launches, whatever the sizes are."""
+    assert mapping.entrypoint is not None
+    launched = {*builder.entered, *_reached(mapping.entrypoint, instances, builder.tasks)}
     for name in instances:
-        if name not in builder.entered:
+        if name not in launched:
             loc = mapping.key_place("task_mappings", name)
             message = f"nothing launches the instance `{name}`"
             complaints.add("S202", message, loc, help=["remove it, or name it in `calls`"])
+
+
+def _reached(
+    entry: str, instances: Mapping[str, ResolvedInstance], tasks: Mapping[str, Task]
+) -> set[str]:
+    """The instances at and below one that stand in launches, also under conditions that fail."""
+    found: set[str] = set()
+    waiting = [entry]
+    while waiting:
+        name = waiting.pop()
+        task = tasks.get(instances[name].task_name)
+        if name in found or task is None:
+            continue
+        found.add(name)
+        names = {each for callee in launched_tasks(task) for each in callee.names}
+        calls = instances[name].calls
+        waiting += [calls[key] for key in calls if key in names and calls[key] in instances]
+    return found
 
 
 def check_loops(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from eas.septran.flat.affine import ZERO, Affine, affine
+from eas.septran.flat.affine import ZERO, affine
 from eas.septran.flat.nodes import (
     Alloc,
     Copy,
@@ -153,5 +153,7 @@ def _is_rewritten(body: Sequence[Stmt], buffer: Alloc) -> bool:
     if how != "w" or [v for v, _ in accesses(first) if v.buffer == buffer.name] != [written]:
         return False
     whole = tuple(map(affine, buffer.shape))
-    is_start = all(offset == Affine() for offset in written.offsets)
-    return is_start and all(written.extents in (whole, view.extents) for view, _ in own)
+    if written.extents == whole and all(offset == ZERO for offset in written.offsets):
+        return True
+    place = written.offsets, written.extents
+    return all((view.offsets, view.extents) == place for view, _ in own)

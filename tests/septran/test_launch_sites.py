@@ -164,3 +164,32 @@ def test_a_leaf_can_be_the_entry_task(machine: str, is_copied: bool, tmp_path: P
     assert np.abs(c - a @ b).max() < 1e-4
     [kernel] = operator.flat(M=8, N=8, K=16).kernels
     assert any(isinstance(stmt, Alloc) for stmt in kernel.body) is is_copied
+
+
+CONDITION = """
+@task.define(leaf=True)
+def add(Y, X):
+    Y[...] = Y + X
+
+
+@task.define
+def block(Y, X):
+    task.launch(add, Y, X)
+
+
+@task.define(shapes="Y[M,N] X[M,N]")
+def main(Y, X):
+    Yp = task.partition(Y, by="rows", tile=4)
+    Xp = task.partition(X, by="rows", tile=4)
+    if Yp.shape[0] > 1:
+        task.launch(block, Yp[1, 0], Xp[1, 0])
+    task.launch(add, Yp[0, 0], Xp[0, 0])
+"""
+
+
+@pytest.mark.parametrize("rows", [4, 8])
+def test_an_instance_may_be_for_other_sizes(rows: int, tmp_path: Path) -> None:
+    mapping = host("cpu", "calls: {block: block}") + "  block: {task_name: block, proc: BLOCK}\n"
+    y, x = np.ones((rows, 3), "f4"), np.ones((rows, 3), "f4")
+    make(tmp_path, CONDITION, mapping)(y, x)
+    assert (y == 2).all()

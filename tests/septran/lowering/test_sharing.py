@@ -134,6 +134,14 @@ def test_a_buffer_that_a_trip_writes_in_parts_is_its_own() -> None:
     assert shared_in(f"for k < 4 {{\n{part}\n{FROM_S}\n{IN_T}\n{FROM_T}\n}}") == ["S", "T"]
 
 
+def test_a_buffer_of_which_a_trip_reads_another_part_than_it_writes_is_its_own() -> None:
+    part = "copy S.SHARED[0:8, 0:16] <- X.GLOBAL[0:8, 0:16]"
+    other = "copy Y.GLOBAL[0:8, 0:16] <- S.SHARED[8:8, 0:16]"
+    same = "copy Y.GLOBAL[0:8, 0:16] <- S.SHARED[0:8, 0:16]"
+    assert shared_in(f"for k < 4 {{\n{part}\n{other}\n{IN_T}\n{FROM_T}\n}}") == ["S", "T"]
+    assert shared_in(f"for k < 4 {{\n{part}\n{same}\n{IN_T}\n{FROM_T}\n}}") == ["S"]
+
+
 def test_the_pair_that_saves_the_most_bytes_shares_memory() -> None:
     """`U` could share with `S` or `T`, too; one of `S` and `T` saves more."""
     params = "Y: f32 [64, 16] GLOBAL rw, X: f32 [64, 16] GLOBAL r"
