@@ -45,7 +45,7 @@ machine: {machine}
 entrypoint: host
 task_mappings:
   host: {{task_name: main, proc: HOST, calls: {{block: block}}}}
-  block: {{task_name: block, proc: {proc}, mems: {{P: {scratch}}}, calls: {{{calls}}}}}
+  block: {{task_name: block, proc: {proc}, mems: {{P: {scratch}{more}}}, calls: {{{calls}}}}}
 """
 INSTANCE = "  {name}: {{task_name: {name}, proc: {proc}, mems: {{{mems}}}}}\n"
 FAST = {"cpu": "SHARED", "apple_gpu": "SHARED", "awesomedsa": "SPM"}
@@ -53,11 +53,17 @@ SUM = {"cpu": "REGISTER", "apple_gpu": "REGISTER", "awesomedsa": "ACC"}
 A = np.arange(63, dtype="f4").reshape(9, 7)
 
 
-def build(folder: Path, machine: str, tasks: str, name: str = "", mems: str = "") -> Operator:
-    """Two tasks on a machine; the one of a name has an instance with memories of its own."""
+def build(
+    folder: Path, machine: str, tasks: str, name: str = "", mems: str = "", more: str = ""
+) -> Operator:
+    """Two tasks on a machine; the one of a name has an instance with memories of its own.
+
+    `more` are memories of the block's parameters.
+    """
     proc = GRID[machine]
     calls = f"{name}: {name}" if name else ""
-    mapping = MAPPING.format(machine=machine, proc=proc, scratch=FAST[machine], calls=calls)
+    places = {"scratch": FAST[machine], "more": more and f", {more}"}
+    mapping = MAPPING.format(machine=machine, proc=proc, calls=calls, **places)
     if name:
         mapping += INSTANCE.format(name=name, proc=proc, mems=mems)
     return make(folder, LEAVES + tasks, mapping)
@@ -134,6 +140,13 @@ def test_what_windows_are_cut_from_is_not_used_elsewhere(machine: str, tmp_path:
     error = refusal(build(tmp_path, machine, tasks, "below"), A.copy(), A.copy())
     assert codes(error) == ["S903"]
     assert "`below` is given windows of `A`, which the mapping copies" in str(error)
+
+
+@on_every_machine
+def test_windows_of_two_copies_are_refused_if_one_is_written(machine: str, tmp_path: Path) -> None:
+    tasks = WINDOWS.format(launch="write_and_read, P[s : s + 3], Z, Q[s : s + 3]")
+    operator = build(tmp_path, machine, tasks, more=f"Q: {SUM[machine]}")
+    assert codes(refusal(operator, A[:3].copy(), A.copy())) == ["S903"]
 
 
 PART = """
