@@ -222,7 +222,7 @@ def _moved(node: Node, move: Callable[[View], View]) -> Node:
     """A nest on partial sums, whose loops do not reduce any longer."""
     match node:
         case Do():
-            return Do(change_views(node.stmt, move))
+            return replace(node, stmt=change_views(node.stmt, move))
         case Placed():
             residents = tuple(
                 each if each.source is None else replace(each, source=move(each.source))
