@@ -252,8 +252,11 @@ class _Trial:
         for indices in islice(product(*({0: 0, last: 0} for last in lasts)), 64):
             values = dict(zip(outer, indices, strict=True))
             self.masks = {}
-            for name, tensor in self.tensors.items():
-                shape = tuple(_number(extent, values) for extent in tensor.shape)
+            tensors = self.tensors.items()
+            shapes = {n: tuple(_number(e, values) for e in each.shape) for n, each in tensors}
+            if any(extent < 0 for shape in shapes.values() for extent in shape):
+                continue  # the tile around is a ragged one, which has fewer tiles
+            for name, shape in shapes.items():
                 if np.prod(shape, dtype=np.float64) > MOST_ELEMENTS:
                     return False
                 self.masks[name] = np.zeros(shape, bool)

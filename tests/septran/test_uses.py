@@ -259,3 +259,44 @@ task_mappings:
   inner: {task_name: inner, proc: BLOCK, mems: {X: SHARED}}
 """
     make(tmp_path, text, mapping).check(M=13, N=21)
+
+
+NESTED = """
+@task.define(leaf=True)
+def one(Y):
+    Y[...] = 1.0
+
+
+@task.define
+def below(P):
+    Pp = task.partition(P, by="rows", tile=1)
+    for q in task.sequential_range(Pp.shape[0]):
+        if q > 0:
+            task.launch(one, Pp[q, 0])
+
+
+@task.define
+def block(P):
+    Pp = task.partition(P, by="rows", tile=2)
+    for p in task.sequential_range(Pp.shape[0]):
+        task.launch(below, Pp[p, 0])
+
+
+@task.define(shapes="A[M,N]")
+def main(A):
+    Ap = task.partition(A, by="rows", tile=5)
+    for i in task.parallel_range(Ap.shape[0]):
+        task.launch(block, Ap[i, 0])
+"""
+
+
+def test_tiles_that_a_ragged_tile_does_not_have_are_not_tried(tmp_path: Path) -> None:
+    """A tile of 5 rows has 3 of 2; the last one has 2 rows, and one of them."""
+    mapping = host("cpu", "calls: {block: block}") + (
+        "  block: {task_name: block, proc: BLOCK, calls: {below: below}}\n"
+        "  below: {task_name: below, proc: BLOCK}\n"
+    )
+    array = np.zeros((12, 3), "f4")
+    make(tmp_path, NESTED, mapping)(array)
+    written = [row for row in range(12) if row % 5 in (1, 3)]
+    assert np.flatnonzero(array[:, 0]).tolist() == written
