@@ -240,3 +240,31 @@ task_mappings:
 """,
     )(found, a.astype("i4"))
     assert np.array_equal(found, c + a.sum(0))
+
+
+THREADS = """
+@task.define(leaf=True)
+def add(Y, X):
+    Y[...] = Y + X
+
+
+@task.define
+def block(Y, X):
+    task.launch(add, Y, X)
+
+
+@task.define(shapes="Y[M,N] X[K,M,N]")
+def main(Y, X):
+    for s in task.parallel_range(X.shape[0], reduce={"Y": "add"}):
+        task.launch(block, Y, X[s])
+"""
+
+
+def test_partial_sums_are_added_to_by_the_threads_that_the_mapping_asks_for(tmp_path: Path) -> None:
+    mapping = (
+        "machine: apple_gpu\nentrypoint: host\ntask_mappings:\n"
+        "  host: {task_name: main, proc: HOST, calls: {block: block}}\n"
+        "  block: {task_name: block, proc: BLOCK, threads: 64}\n"
+    )
+    kernels = make(tmp_path, THREADS, mapping).flat(M=4, N=5, K=3).kernels
+    assert [kernel.threads for kernel in kernels] == [128, 64, 128]
