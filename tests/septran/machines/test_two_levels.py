@@ -9,32 +9,21 @@ import pytest
 from eas.septran.flat.nodes import Alloc, walk
 from eas.septran.operators import Operator, load
 from eas.septran.targets.build import Program
-from tests.septran.operators import EXAMPLES, Sizes, error_of
+from tests.septran.machines.moved import EXAMPLE, at_odd_sizes, is_right
+from tests.septran.operators import Sizes
 from tests.thorough import thorough
 
 FOLDER = Path(__file__).parent / "kestrel"
-EXAMPLE = {example.name: example for example in EXAMPLES}
 
 
 def kestrel(name: str) -> Operator:
     return load(EXAMPLE[name].logic_file, FOLDER / f"{name}.map.yaml")
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes"),
-    [
-        ("gemm", (37, 45, 67)),
-        ("softmax", (13, 101)),
-        ("flash_attention", (2, 37, 53, 24)),
-        pytest.param("gemm", (1, 1, 1), marks=thorough),
-        pytest.param("flash_attention", (3, 5, 29, 17), marks=thorough),
-    ],
-)
+@at_odd_sizes
 @pytest.mark.parametrize("dtype", ["f4", pytest.param("f2", marks=thorough)])
 def test_an_operator_moves_to_it_by_one_mapping(name: str, sizes: Sizes, dtype: str) -> None:
-    arrays, expected = EXAMPLE[name].make(sizes, dtype)
-    kestrel(name)(*arrays)
-    assert error_of(arrays[0], expected) <= {"f4": 2e-5, "f2": 2e-2}[dtype]
+    assert is_right(kestrel(name), name, sizes, dtype)
 
 
 def test_each_level_has_its_own_copies() -> None:
