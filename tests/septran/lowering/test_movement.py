@@ -154,3 +154,33 @@ def test_a_window_of_a_single_trip_leaves_the_rest_of_its_tile(tmp_path: Path) -
     y, x = np.ones((3, 4), "f4"), np.full((3, 4), 5, "f4")
     make(tmp_path, STEPS, mapping)(y, x)
     np.testing.assert_array_equal(y, [[10] * 4, [1] * 4, [1] * 4])
+
+
+AGAIN = """
+@task.define(leaf=True)
+def add(Y, X):
+    Y[...] = Y + X
+
+
+@task.define
+def block(Y, X):
+    Xp = task.partition(X, by="rows", tile=8)
+    for k in task.sequential_range(Xp.shape[0]):
+        task.launch(add, Y, Xp[k, 0])
+
+
+@task.define(shapes="Y[M,N] X[K,N]")
+def main(Y, X):
+    for s in task.sequential_range(2):
+        task.launch(block, Y, X)
+"""
+
+
+def test_a_pipeline_is_legal_where_its_loop_has_one_trip_and_the_one_outside_copies_nothing(
+    tmp_path: Path,
+) -> None:
+    block = "  block: {task_name: block, proc: BLOCK, mems: {X: SHARED}, pipeline: 2}\n"
+    mapping = host("cpu", "calls: {block: block}") + block
+    y, x = np.ones((8, 4), "f4"), np.full((8, 4), 5, "f4")
+    make(tmp_path, AGAIN, mapping)(y, x)
+    np.testing.assert_array_equal(y, np.full((8, 4), 11))
