@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, cast
 
 from eas.msl.host.errors import MslError
 from eas.support.records import frozen
@@ -35,29 +36,27 @@ class Token:
     line: int
 
 
-def tokenize(text: str) -> list[Token]:
-    """All words but comments and white space."""
-    return list(_words(text))
+@lru_cache(maxsize=8)
+def tokenize(text: str) -> tuple[Token, ...]:
+    """All words but comments and white space.
+
+    A text goes through several steps, most of which leave most texts as they are.
+    """
+    return tuple(_words(text))
 
 
 def _words(text: str) -> Iterator[Token]:
     at, line = 0, 1
-    kinds: dict[str, Kind] = {
-        "name": "name",
-        "number": "number",
-        "string": "string",
-        "directive": "directive",
-        "sign": "sign",
-    }
-    while at < len(text):
-        match = _WORD.match(text, at)
-        if match is None:
-            raise MslError(f"line {line}: `{text[at : at + 10]}` is no word of Metal")
-        kind = kinds.get(match.lastgroup or "")
-        if kind is not None:
-            yield Token(kind, match.group(), at, match.end(), line)
-        line += match.group().count("\n")
-        at = match.end()
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if start != at:
+            break
+        if match.lastgroup != "space":
+            yield Token(cast(Kind, match.lastgroup), match[0], start, end, line)
+        line += text.count("\n", start, end)
+        at = end
+    if at < len(text):
+        raise MslError(f"line {line}: `{text[at : at + 10]}` is no word of Metal")
 
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "[[": "]]"}
