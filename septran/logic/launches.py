@@ -21,7 +21,7 @@ def tasks_below(task: Task, seen: set[str] | None = None) -> Iterator[Task]:
 
 def launched_tasks(task: Task) -> Iterator[Task]:
     """The tasks that stand in the launches of a task."""
-    known = [each for each in task.outer_names.values() if isinstance(each, Task)]
+    known = task.outer_tasks
     for call in calls_of(task, "launch"):
         match call.args:
             case [ast.Name(id=name), *_] if isinstance(task.outer_names.get(name), Task):

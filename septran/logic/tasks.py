@@ -84,6 +84,11 @@ class Task:
         return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of its statements."""
+        return tuple(node for stmt in self.body for node in ast.walk(stmt))
+
+    @cached_property
     def calls(self) -> tuple[tuple[str, ast.Call], ...]:
         """The calls of functions of a module or an object in its text, with the functions' names.
 
@@ -99,10 +104,14 @@ class Task:
         """What its names may mean besides its own variables."""
         return {**self.source.globals, **self.source.closure}
 
+    @cached_property
+    def outer_tasks(self) -> tuple[Task, ...]:
+        """The tasks among what its names may mean."""
+        return tuple(each for each in self.outer_names.values() if isinstance(each, Task))
+
     def variant(self, name: str) -> Task | None:
         """Some task that this one may launch by a name: all variants take the same arguments."""
-        tasks = [each for each in self.outer_names.values() if isinstance(each, Task)]
-        found = [each for each in tasks if name in each.names and each is not self]
+        found = [each for each in self.outer_tasks if name in each.names and each is not self]
         return next((each for each in found if each.is_leaf), found[0] if found else None)
 
     @property

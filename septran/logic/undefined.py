@@ -29,7 +29,7 @@ _Wrong = tuple[str, ast.AST, tuple[str, ...]]  # a code, where it is, a message 
 
 
 def _undefined(task: Task) -> Iterator[_Wrong]:
-    nodes = [node for stmt in task.body for node in ast.walk(stmt)]
+    nodes = task.nodes
     given = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     own = {*task.parameters, *given, *(n.arg for n in nodes if isinstance(n, ast.arg))}
     for node in nodes:
@@ -46,9 +46,9 @@ def _undefined(task: Task) -> Iterator[_Wrong]:
 
 
 def _names(task: Task, node: ast.Name, own: Collection[str]) -> Iterator[_Wrong]:
-    known = {*own, *task.outer_names}
-    if node.id not in known and not hasattr(builtins, node.id):
-        yield "S802", node, not_defined(node.id, known)
+    is_known = node.id in own or node.id in task.outer_names or hasattr(builtins, node.id)
+    if not is_known:
+        yield "S802", node, not_defined(node.id, {*own, *task.outer_names})
 
 
 def _members(task: Task, node: ast.Attribute, own: Collection[str]) -> Iterator[_Wrong]:
