@@ -221,7 +221,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ("case", "backend"),
     on_backends(BACKENDS, [(case,) for case in CASES]),
 )
-@sampled(3)
+@sampled(5)
 def test_the_examples_give_what_they_say(
     case: Case, backend: Backend, examples: dict[str, Any]
 ) -> None:

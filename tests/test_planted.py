@@ -47,7 +47,7 @@ every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 @every_backend
 @every_case
-@sampled(3)
+@sampled(5)
 def test_the_bug_is_reported_at_its_line(
     module: str, case: Planted, line: int, backend: str
 ) -> None:
@@ -63,7 +63,7 @@ def test_the_bug_is_reported_at_its_line(
 
 
 @pytest.mark.parametrize(("module", "case", "line", "backend"), TWINS)
-@sampled(3)
+@sampled(5)
 def test_the_twin_gives_the_right_result(
     module: str, case: Planted, line: int, backend: str
 ) -> None:

@@ -65,7 +65,7 @@ def stages(
             function = after
 
 
-@sampled(2)
+@sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kernel_does_the_same_after_every_pass(name: str) -> None:
     case = case_of(name)

@@ -53,7 +53,7 @@ def values(dtype: DType, shape: Shape) -> Array:
     return made.reshape(shape)
 
 
-@sampled(3)
+@sampled(5)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [(name, dtype) for name in NAMES for dtype in ("bool", "i8", "u32", "bf16", "f32")],

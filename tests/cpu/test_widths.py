@@ -14,6 +14,7 @@ from eas.runtime.cpu import Executable, jit, llvm
 from eas.support.cache import open_cache
 from tests.kernels.case import Arguments
 from tests.test_kernels import arrays_of, case_of, compare
+from tests.thorough import sampled
 
 KERNELS = (
     *("add", "collatz", "gather_i64", "histogram", "layernorm", "mandelbrot", "matmul_tiles"),
@@ -39,6 +40,7 @@ def launch(kernel: eas.Kernel, arguments: Arguments, grid: tuple[int, ...]) -> N
     assert executable.run(compiled.binding.bind(arguments), grid) == ()
 
 
+@sampled(5)
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_width_of_vectors_does_not_change_results(name: str, width: int) -> None:
     case = case_of(name)

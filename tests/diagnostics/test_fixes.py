@@ -13,7 +13,7 @@ import eas
 from eas.support.diagnostics import Diagnostic, Edit, Fix
 from tests.errors.case import Case
 from tests.test_error_snapshots import NAMES, WITHOUT_SOURCE
-from tests.thorough import thorough
+from tests.thorough import sampled, thorough
 
 Errors = list[tuple[str, str]]
 
@@ -71,6 +71,7 @@ def new_errors(name: str, left: Errors, before: Errors) -> Errors:
     ]
 
 
+@sampled(3)
 @pytest.mark.parametrize("name", sorted(set(NAMES) - WITHOUT_SOURCE))
 def test_an_error_is_gone_when_its_help_is_applied(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

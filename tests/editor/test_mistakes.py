@@ -60,7 +60,7 @@ def checked(form: str) -> Any:
 
 
 @every_file
-@sampled(2)
+@sampled(3)
 def test_json_has_the_right_places(name: str) -> None:
     found = [
         (each["code"], place["line"], place["column"], place["endColumn"])
@@ -71,7 +71,7 @@ def test_json_has_the_right_places(name: str) -> None:
 
 
 @every_file
-@sampled(2)
+@sampled(3)
 def test_sarif_has_the_right_places(name: str) -> None:
     found: list[Spot] = []
     for result in checked("sarif")["runs"][0]["results"]:
@@ -95,6 +95,7 @@ def client() -> Iterator[Client]:
         yield client
 
 
+@sampled(3)
 @every_file
 def test_the_language_server_has_the_right_places(client: Client, name: str) -> None:
     uri = client.open(FOLDER / f"{name}.py")

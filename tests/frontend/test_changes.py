@@ -13,6 +13,7 @@ import pytest
 
 import eas
 from eas import mk
+from tests.thorough import sampled
 
 
 def result(kernel: Any, *constants: object, backend: str = "cpu") -> list[float]:
@@ -332,6 +333,7 @@ DEEP: dict[str, Callable[[int], str]] = {
 }
 
 
+@sampled(5)
 @pytest.mark.parametrize("backend", ["cpu", "interpret", "msl"])
 @pytest.mark.parametrize("count", [100, 300])
 @pytest.mark.parametrize("kind", list(DEEP))

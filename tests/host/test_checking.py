@@ -32,6 +32,7 @@ def run_checked(host: Host, bug: Bug, text: str, order: str) -> None:
         dispatch.run()
 
 
+@sampled(5)
 @every_bug
 def test_a_bug_is_found_in_its_line(name: str, checked_host: Host) -> None:
     bug = BUGS[name]
@@ -53,6 +54,7 @@ def test_a_bug_is_found_in_every_order(name: str, order: str, checked_host: Host
         run_checked(checked_host, bug, bug.text(bug.wrong), order)
 
 
+@sampled(5)
 @every_bug
 def test_the_repaired_twin_is_silent(name: str, checked_host: Host) -> None:
     bug = BUGS[name]

@@ -11,7 +11,7 @@ from tests.thorough import sampled
 
 
 @every_kernel
-@sampled(2)
+@sampled(3)
 def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
     case = case_of(name)
     arguments = case.arguments()
@@ -20,7 +20,7 @@ def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
     check_results(name, arguments)
 
 
-@sampled(3)
+@sampled(5)
 @pytest.mark.parametrize(
     ("name", "order"), [(name, order) for order in ORDERS[1:] for name in NAMES]
 )
@@ -43,7 +43,7 @@ def check_results(name: str, arguments: Arguments) -> None:
         compare(array, result, expected[array], case.tolerance)
 
 
-@sampled(5)
+@sampled(9)
 @pytest.mark.parametrize(("name", "order"), [(name, order) for order in ORDERS for name in NAMES])
 def test_every_access_is_watched_and_right(name: str, order: str, checked_host: Host) -> None:
     case = case_of(name)

@@ -197,6 +197,7 @@ def test_the_results_are_those_of_the_interpreter(
 
 
 # That lanes store the same number to one place in one step is the kernel's own race.
+@sampled(3)
 @pytest.mark.parametrize(
     ("kernel", "constants"), [c for c in CASES if c[0] is not lanes_share_places], ids=name_of
 )

@@ -17,7 +17,7 @@ in_an_order = pytest.mark.parametrize(
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@sampled(2)
+@sampled(5)
 def test_a_text_written_by_hand_is_metal(name: str, host: Host) -> None:
     assert inspect(text_of(name), host.builder) == []
 
@@ -46,7 +46,7 @@ def compare(result: Array, right: Array, tolerance: float) -> None:
         np.testing.assert_array_equal(result, right)
 
 
-@sampled(3)
+@sampled(5)
 @in_an_order
 def test_a_text_written_by_hand_gives_the_results_of_numpy(
     name: str, order: str, host: Host
@@ -54,7 +54,7 @@ def test_a_text_written_by_hand_gives_the_results_of_numpy(
     run_example(name, host, order)
 
 
-@sampled(3)
+@sampled(5)
 @in_an_order
 def test_nothing_is_wrong_with_a_text_written_by_hand(
     name: str, order: str, checked_host: Host

@@ -98,7 +98,7 @@ KERNELS = [
 SHAPES = [(5, 2), (33, 16), (7, 32), (5, 64), (3, 160), (2, 1024), (4, 100), (6, 1)]
 
 
-@sampled(3)
+@sampled(5)
 @pytest.mark.parametrize(
     ("kernel", "shape"),
     [(kernel, shape) for kernel in KERNELS for shape in SHAPES],

@@ -18,7 +18,7 @@ def stem_of(path: Path) -> str:
     return path.stem
 
 
-@sampled(2)
+@sampled(5)
 @pytest.mark.parametrize("path", SNIPPETS, ids=stem_of)
 def test_a_broken_text_is_refused(path: Path, host: Host) -> None:
     text, _, said = path.read_text("utf-8").rpartition("\n// ")

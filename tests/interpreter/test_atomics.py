@@ -11,6 +11,7 @@ import pytest
 from eas.ir.ops.record import Array
 from eas.ir.types import BF16, F16, F32, I32, I64, U8, U32, DType
 from tests.interpreter.running import arrays_after
+from tests.thorough import sampled
 
 LANES, PROGRAMS = 16, 6
 
@@ -71,6 +72,7 @@ def inputs(dtype: DType, places: int, seed: int = 0) -> tuple[Array, Array, Arra
     return x, random.integers(0, places, size, np.int32), value, random.random(size) < 0.8
 
 
+@sampled(7)
 @pytest.mark.parametrize("is_used", [True, False])
 @pytest.mark.parametrize("places", [1, 3, 500])
 @pytest.mark.parametrize(("kind", "dtype"), CASES, ids=str)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.test_kernels import arrays_of, case_of, compare, every_kernel
+from tests.thorough import sampled
 
 
+@sampled(3)
 @every_kernel
 @pytest.mark.usefixtures("any_gpu")
 def test_a_gpu_gives_the_results_of_the_reference(name: str) -> None:

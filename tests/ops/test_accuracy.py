@@ -52,6 +52,7 @@ def test_every_function_that_rounds_is_measured() -> None:
     assert SPECIAL.keys() == FUNCTIONS.keys()
 
 
+@sampled(5)
 @both_backends
 @pytest.mark.parametrize("name", NAMES)
 def test_functions_are_exact_to_two_units_in_the_last_place(name: str, backend: str) -> None:

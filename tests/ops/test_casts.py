@@ -12,6 +12,7 @@ from eas import mk
 from eas.config import Backend
 from eas.ir.types import DTYPES, DType
 from tests.backends import BACKENDS, TEXT_BACKENDS
+from tests.thorough import sampled
 
 FLOATS = [dtype for dtype in DTYPES.values() if dtype.is_float]
 INTEGERS = [dtype for dtype in DTYPES.values() if dtype.is_int]
@@ -23,6 +24,7 @@ def convert(x, out, SIZE: eas.constexpr):
     mk.store(out, i, mk.load(x, i).to(out.dtype))
 
 
+@sampled(5)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("target", INTEGERS, ids=str)
 @pytest.mark.parametrize("source", FLOATS, ids=str)

@@ -15,6 +15,7 @@ from eas.ir.types import F32
 from tests.backends import BACKENDS, TEXT_BACKENDS
 from tests.ops.shapes import Shape, offsets
 from tests.ops.table.products import launch_products, multiply
+from tests.thorough import sampled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 both_backends = pytest.mark.parametrize("backend", BACKENDS)
@@ -111,6 +112,7 @@ def sum_products(a, b, out, K, BLOCK: eas.constexpr, FORM: eas.constexpr, START:
     mk.store(out, i[:, None] * 16 + i[None, :], acc + 1.0)
 
 
+@sampled(5)
 @both_backends
 @pytest.mark.parametrize("first", [0.0, 2.0])
 @pytest.mark.parametrize("form", ["given", "added", "scaled"])
@@ -204,6 +206,7 @@ def add_up_batch(a, b, out, K, SHAPE: eas.constexpr, IS_FLIPPED: eas.constexpr):
     mk.store(out, (z * M + m) * N + n, acc)
 
 
+@sampled(5)
 @both_backends
 @pytest.mark.parametrize("flips", [False, True])
 @pytest.mark.parametrize("shape", [(3, 8, 8), (4, 16, 24), (5, 8, 32)], ids=str)
@@ -279,6 +282,7 @@ def sums_of_many_kinds(a, b, out, R, FORM: eas.constexpr, START: eas.constexpr):
     mk.store(out, i[:, None] * 16 + i[None, :], total)
 
 
+@sampled(5)
 @both_backends
 @pytest.mark.parametrize("start", [0.0, 2.0])
 @pytest.mark.parametrize("form", ["conditional", "unrolled", "begun anew"])

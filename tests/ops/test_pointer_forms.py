@@ -12,6 +12,7 @@ import eas
 from eas import mk
 from tests.backends import BACKENDS
 from tests.frontend.running import codes_of
+from tests.thorough import sampled
 
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 SIZE = 24
@@ -71,6 +72,7 @@ def test_a_load_is_the_same_in_each_form(form: str, backend: str) -> None:
     np.testing.assert_array_equal(out, np.where(np.arange(SIZE) % 3 > 0, a, -1))
 
 
+@sampled(7)
 @every_backend
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 @pytest.mark.parametrize("form", STORES)

@@ -13,6 +13,7 @@ import eas
 from eas import mk
 from eas.config import Backend
 from tests.backends import BACKENDS
+from tests.thorough import sampled
 
 on_every_backend = pytest.mark.parametrize("backend", BACKENDS)
 FORMATS: tuple[tuple[str, Any], ...] = (
@@ -95,6 +96,7 @@ def extremes(x, out, M: eas.constexpr, N: eas.constexpr, DTYPE: eas.constexpr):
     mk.store(out, 2 * M + 2 * N + 1, mk.min(v))
 
 
+@sampled(5)
 @every_format
 @on_every_backend
 @pytest.mark.parametrize(("rows", "columns"), [(3, 2), (5, 32), (2, 45), (40, 4)])

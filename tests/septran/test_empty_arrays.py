@@ -11,6 +11,7 @@ from eas.septran.logic.loading import load_logic
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, FOLDER, Example, skip_unless_it_runs
 from tests.septran.small import codes, host, make, on_every_machine, refusal
+from tests.thorough import sampled
 
 RUNS = ("cpu", "apple_gpu", "c")
 SIZES = {
@@ -30,6 +31,7 @@ CASES = [
 ]
 
 
+@sampled(5)
 @pytest.mark.parametrize(("example", "mapping", "sizes"), CASES)
 def test_an_operator_takes_empty_arrays(
     example: Example, mapping: Path, sizes: tuple[int, ...]

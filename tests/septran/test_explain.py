@@ -12,6 +12,7 @@ from eas.septran.flat.nodes import Alloc, Barrier, Copy, For, Start, Wait, walk
 from eas.septran.operators import load
 from eas.support.location import Loc
 from tests.septran.operators import EXAMPLES, FOLDER, Example, case_of
+from tests.thorough import sampled
 
 SnapshotCheck = Callable[[str, str], None]
 CASES = [(example, mapping) for example in EXAMPLES for mapping in example.mappings]
@@ -23,6 +24,7 @@ def line_of(loc: Loc | None) -> str:
     return "" if loc is None else loc.source.line(loc.line).strip()
 
 
+@sampled(4)
 @pytest.mark.parametrize(
     ("example", "mapping"), CASES, ids=[f"{e.name}-{m.name}" for e, m in CASES]
 )

@@ -10,6 +10,7 @@ import pytest
 
 from eas.septran.logic.loading import load_logic
 from tests.septran.small import HEAD, codes, host, make, on_every_machine, refusal
+from tests.thorough import sampled
 
 LOGIC = """
 @task.define(leaf=True)
@@ -87,6 +88,7 @@ ALLOWED = {
 }
 
 
+@sampled(4)
 @on_every_machine
 @pytest.mark.parametrize("name", ALLOWED)
 def test_what_fits_is_that_of_numpy(name: str, machine: str, tmp_path: Path) -> None:

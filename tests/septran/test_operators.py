@@ -69,7 +69,7 @@ def test_every_operator_has_a_mapping_for_every_machine() -> None:
 
 
 @every_case
-@sampled(3)
+@sampled(5)
 def test_the_result_is_that_of_numpy(
     example: Example, mapping: Path, sizes: tuple[int, ...], dtype: str
 ) -> None:
@@ -83,6 +83,7 @@ def test_the_result_is_that_of_numpy(
     assert error_of(arrays[0], expected) <= TOLERANCE[dtype]
 
 
+@sampled(3)
 @every_case
 def test_the_flat_module_is_legal_and_means_the_same(
     example: Example, mapping: Path, sizes: tuple[int, ...], dtype: str

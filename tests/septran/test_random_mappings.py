@@ -24,6 +24,7 @@ from tests.septran.random_mappings import (
     plant_mistake,
     try_mapping,
 )
+from tests.thorough import sampled
 
 COMBINATIONS = [(operator, machine) for operator in OPERATORS for machine in MACHINES]
 every_combination = pytest.mark.parametrize(("operator", "machine"), COMBINATIONS)
@@ -34,6 +35,7 @@ def trials(draw: st.DrawFn, operator: str, machine: str) -> Trial:
     return draw_trial(operator, machine, lambda options: draw(st.sampled_from(options)))
 
 
+@sampled(2)
 @every_combination
 def test_a_random_mapping_is_right_or_refused_with_a_code(
     operator: str, machine: str, tmp_path: Path, request: pytest.FixtureRequest

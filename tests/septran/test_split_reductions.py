@@ -12,7 +12,7 @@ from eas.septran.flat.nodes import For, ParallelFor, walk
 from eas.septran.flat.verify import find_violations
 from eas.septran.logic.loading import load_logic
 from tests.septran.small import GRID, HEAD, codes, make, on_every_machine, refusal
-from tests.thorough import thorough
+from tests.thorough import sampled, thorough
 
 LEAVES = """
 @task.define(leaf=True)
@@ -72,6 +72,7 @@ def case(dtype: str = "f4") -> list[np.ndarray[tuple[int, ...], np.dtype[np.floa
     return [np.full((37, 29), np.nan, dtype), a.astype(dtype), b.astype(dtype)]
 
 
+@sampled(5)
 @on_every_machine
 @pytest.mark.parametrize("parts", [5, pytest.param(1, marks=thorough), 2])
 @pytest.mark.parametrize(("dtype", "tolerance"), [("f4", 2e-5), ("f2", 2e-2)])

@@ -12,6 +12,7 @@ from eas.septran.logic.loading import load_logic
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, FOLDER
 from tests.septran.small import codes, refusal
+from tests.thorough import sampled
 
 BLUR = """
 from eas import task_lang as task
@@ -76,6 +77,7 @@ def blurred(rows: int, columns: int, taps: int):
     return [np.full((rows, columns), np.nan, "f4"), x, w], expected
 
 
+@sampled(3)
 @pytest.mark.parametrize(("machine", "proc", "mems"), PLACES)
 @pytest.mark.parametrize("sizes", [(9, 37, 3), (4, 8, 1), (1, 1, 5), (5, 17, 9)])
 def test_a_halo_is_right_in_the_last_tile(

@@ -17,6 +17,7 @@ from eas.septran.codes import TITLES
 from eas.septran.logic.loading import load_primitives
 from tests.septran.operators import EXAMPLES, case_of, error_of
 from tests.septran.small import codes
+from tests.thorough import sampled
 
 SECONDS = 20.0  # of the processor's time, on a slow and busy machine
 MACHINES = ("cpu", "apple_gpu", "awesomedsa")
@@ -66,6 +67,7 @@ def mutate(text: str, source: random.Random) -> str:
     return text
 
 
+@sampled(4)
 @pytest.mark.parametrize("seed", range(240))
 def test_a_mapping_that_was_changed_at_random_is_right_or_refused(
     seed: int, tmp_path: Path

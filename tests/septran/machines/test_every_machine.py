@@ -12,12 +12,14 @@ from eas.septran.logic.loading import load_logic
 from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, Example, error_of, skip_unless_it_runs
+from tests.thorough import sampled
 
 TEXTS = {"openblas": "c", "gemmini": "c", "opencl": "opencl", "arm_sme": "c"}
 every_machine = pytest.mark.parametrize("machine", TEXTS)
 every_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 
 
+@sampled(5)
 @pytest.mark.parametrize(
     "machine",
     [

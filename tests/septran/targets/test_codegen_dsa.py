@@ -33,11 +33,13 @@ from tests.septran.modules import (
     softmax_of,
 )
 from tests.septran.targets.machines import AWESOMEDSA, LIBRARIES
+from tests.thorough import sampled
 
 libraries = pytest.mark.parametrize("library", LIBRARIES.values(), ids=list(LIBRARIES))
 dtypes = pytest.mark.parametrize("dtype", ["f32", "f16"])
 
 
+@sampled(3)
 @libraries
 @dtypes
 @pytest.mark.parametrize("slots", [1, 2, 3])
@@ -60,6 +62,7 @@ def test_softmax_is_right_at_odd_sizes(library: Library, dtype: str) -> None:
         assert_close(y, softmax_of(x.astype(np.float64)))
 
 
+@sampled(3)
 @libraries
 @dtypes
 @pytest.mark.parametrize("is_causal", [False, True])
