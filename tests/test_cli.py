@@ -199,6 +199,35 @@ def test_the_only_kernel_of_a_file_needs_no_name(eas: Run, file: str) -> None:
     assert eas("ir", "one.py", *ADD) == eas("ir", f"{file}::add", *ADD)
 
 
+def test_a_file_of_a_package_may_import_from_the_package(
+    eas: Run, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("operators", "operators.sums", "operators.shared"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    Path("operators").mkdir()
+    Path("operators/__init__.py").touch()
+    Path("operators/shared.py").write_text(KERNELS)
+    Path("operators/sums.py").write_text("from operators.shared import add\n")
+    monkeypatch.chdir("operators")
+    shown = eas("msl", "sums.py", *ADD)[0].replace("shared.py:", "kernels.py:")
+    monkeypatch.chdir("..")
+    assert shown == eas("msl", f"{file}::add", *ADD)[0]
+
+
+def test_a_file_that_cannot_be_imported_is_an_error_at_its_line(eas: Run, file: str) -> None:
+    Path(file).write_text("import nowhere\n")
+    error = """\
+        error[import]: the file cannot be imported: ModuleNotFoundError: No module named 'nowhere'
+         --> kernels.py:1:1
+          |
+        1 | import nowhere
+          | ^^^^^^^^^^^^^^
+
+        1 error
+        """
+    assert eas("msl", f"{file}::add", *ADD) == ("", dedent(error), 1)
+
+
 def test_the_version_is_that_of_the_package() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "eas.cli", "--version"], capture_output=True, text=True, check=True

@@ -18,9 +18,10 @@ from eas.support.location import Loc, SourceName
 
 # The codes of what is wrong with a file as such; they have no pages.
 SYNTAX, IMPORT, EXAMPLE, INTERNAL = "syntax", "import", "example", "E0900"
+_INVALID = "invalid syntax"  # how many of Python's own messages begin
 
 
-class Failed(Exception):
+class ImportFailure(Exception):
     """A file that cannot be imported, and why: `missing` is the module that is not installed."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], missing: str = "") -> None:
@@ -35,13 +36,14 @@ def read_text(path: str) -> str:
         return stream.read()
 
 
-def import_file(path: str, pythonpath: Sequence[str]) -> dict[str, Any]:
-    """The names of the module that a file makes; `Failed` if it cannot be imported.
+def import_file(path: str, folders: Sequence[str]) -> dict[str, Any]:
+    """The names of the module that a file makes; `ImportFailure` if it cannot be imported.
 
-    In a package it is imported by its whole name, elsewhere as `python FILE` would find others.
+    In a package it is imported by its whole name, elsewhere as `python FILE` would find others. The
+    `folders` are those that it may import from besides its own.
     """
     name, folder = _module_name(path)
-    sys.path[:0] = [folder, *(each for each in pythonpath if each not in sys.path)]
+    sys.path[:0] = [folder, *(each for each in folders if each not in sys.path)]
     try:
         if "." in name:
             importlib.import_module(name.rpartition(".")[0])
@@ -51,13 +53,13 @@ def import_file(path: str, pythonpath: Sequence[str]) -> dict[str, Any]:
         spec.loader.exec_module(module)
         return vars(module)
     except eas.CompileError as error:  # a kernel was launched or compiled by the module itself
-        raise Failed((*error.diagnostics, failure(error, path))) from error
+        raise ImportFailure((*error.diagnostics, failure(error, path))) from error
     except SyntaxError as error:
-        raise Failed((syntax_error(error, path),)) from error
+        raise ImportFailure((syntax_error(error, path),)) from error
     except ModuleNotFoundError as error:
-        raise Failed((failure(error, path),), error.name or "") from error
+        raise ImportFailure((failure(error, path),), error.name or "") from error
     except BaseException as error:  # `SystemExit` and `KeyboardInterrupt` end the import, too
-        raise Failed((failure(error, path),)) from error
+        raise ImportFailure((failure(error, path),)) from error
 
 
 def _module_name(path: str) -> tuple[str, str]:
@@ -83,7 +85,8 @@ def syntax_error(error: SyntaxError, path: str, unsaved: str | None = None) -> D
     end = error.end_offset - 1 if error.end_offset and error.end_lineno == error.lineno else 0
     end = min(max(end, column + 1), max(len(text), column + 1))
     source = SourceName(os.path.basename(path), path, lines)
-    return Diagnostic(SYNTAX, f"invalid syntax: {error.msg}", Loc(source, line, column, line, end))
+    what = error.msg if error.msg.startswith(_INVALID) else f"{_INVALID}: {error.msg}"
+    return Diagnostic(SYNTAX, what, Loc(source, line, column, line, end))
 
 
 def _lines(path: str, error: SyntaxError) -> list[str]:

@@ -44,6 +44,11 @@ class Settings:
     timeout: float = TIMEOUT
     examples: Mapping[str, list[Any]] = field(default_factory=dict[str, "list[Any]"])
 
+    @property
+    def import_folders(self) -> list[str]:
+        """The folders that the project's files import from, besides their own."""
+        return [os.path.join(self.root, each) for each in self.pythonpath]
+
     def is_excluded(self, path: str) -> bool:
         """Whether a file, or a folder above it, matches a pattern of the project."""
         parts = self._below(path).split("/")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from eas.analysis.analyze import Analysis, Found, Options, broken, file_record
-from eas.analysis.loading import Failed, import_file, read_text
+from eas.analysis.loading import ImportFailure, import_file, read_text
 from eas.analysis.moving import Cache, Key
 from eas.analysis.namespace import Saved
 from eas.analysis.outline import Outline, Written, normalized
@@ -51,10 +51,9 @@ class Session:
             outline = Outline(text, self.path)
         except (SyntaxError, ValueError):  # `analyze` reports it
             return {"diagnostics": [], "output": "", "missing": ""}
-        paths = [os.path.join(self.settings.root, each) for each in self.settings.pythonpath]
         try:
-            self.saved = Saved(outline, import_file(self.path, paths))
-        except Failed as error:
+            self.saved = Saved(outline, import_file(self.path, self.settings.import_folders))
+        except ImportFailure as error:
             failed = [record_of(each, color=color) for each in error.diagnostics]
             return {"diagnostics": failed, "output": self._printed(), "missing": error.missing}
         return {"diagnostics": [], "output": self._printed(), "missing": ""}

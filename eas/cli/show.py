@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import os
-import sys
-from types import ModuleType
 from typing import Any
 
+from eas.analysis.loading import ImportFailure, import_file
+from eas.analysis.settings import find_settings
+from eas.frontend_ast.source.errors import CompileError
 from eas.ir.types import DTYPES
 from eas.kernel import Kernel
 from eas.runtime.refusals import LaunchError
@@ -46,23 +46,17 @@ def _read(kernel_name: str, arguments: list[str]) -> tuple[Kernel, list[str], di
     return kernel, types, {name: read_value(kernel, name, text) for name, _, text in named}
 
 
-def _load(path: str) -> ModuleType:
-    """Run the file as a module, with its folder on the path as `python FILE` would have it."""
+def kernels_of(path: str) -> dict[str, Kernel]:
+    """The kernels of a file, which is imported as a module."""
     if not os.path.isfile(path):
         raise UsageError(f"there is no file {path}")
-    name = os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(name, os.path.abspath(path))
-    if spec is None or spec.loader is None:
+    if not path.endswith(".py"):
         raise UsageError(f"{path} is not a Python file")
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def kernels_of(path: str) -> dict[str, Kernel]:
-    """The kernels of a file, which is run as a module."""
-    kernels = {n: value for n, value in vars(_load(path)).items() if isinstance(value, Kernel)}
+    try:
+        names = import_file(os.path.abspath(path), find_settings(path).import_folders)
+    except ImportFailure as failure:
+        raise CompileError(failure.diagnostics) from failure
+    kernels = {name: value for name, value in names.items() if isinstance(value, Kernel)}
     if not kernels:
         raise UsageError(f"{path} has no kernels")
     return kernels
