@@ -112,6 +112,12 @@ def write_llvm(function: Function, *, as_machine_code: bool = False) -> str:
         return cpu.to_asm(relaxed) if as_machine_code else cpu.to_llvm(relaxed)
 
 
+def list_lanes(function: Function) -> str:
+    """What a program of a compiled function does on the CPU: once, and in loops over lanes."""
+    with _relaxed_for_cpu(function) as relaxed:
+        return cpu.list_lanes(relaxed)
+
+
 @contextmanager
 def _relaxed_for_cpu(function: Function) -> Generator[Function]:
     with refusing_depth(function):
@@ -168,6 +174,18 @@ class CompiledKernel:
         from eas.metal_text import describe_msl
 
         return describe_msl(self.function, self.threads_wanted)
+
+    @property
+    def tree(self) -> str:
+        """The C++ tree that becomes the Metal text."""
+        from eas.metal_text import describe_msl_tree
+
+        return describe_msl_tree(self.function, self.threads_wanted)
+
+    @property
+    def lane_loops(self) -> str:
+        """What a program does on this CPU: ops that run once, and loops over lanes."""
+        return list_lanes(self.unit_stride.function)
 
     @property
     def threads(self) -> int:

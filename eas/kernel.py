@@ -366,13 +366,27 @@ class Kernel:
     def _runtime_parameters(self) -> list[Parameter]:
         return [p for p in self.parameters.all if not p.is_constexpr]
 
-    def to_schedule(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
-        """What is decided before the Metal text is written, for these arguments or types.
+    def to_schedule(
+        self, *args: Any, _tptg: Threads | None = None, _target: str = "metal", **kwargs: Any
+    ) -> str:
+        """What is decided before the text of a target is written, for these arguments or types.
 
-        First where each block is (with the threads that own its elements, in threadgroup memory,
-        or computed at each use), then the steps of the threads with the barriers between them.
+        For `metal` first where each block is (with the threads that own its elements, in
+        threadgroup memory, or computed at each use), then the steps of the threads with the
+        barriers between them. For `cpu` what a program does once, and in which loops over lanes.
         """
-        return self.compile(*args, _tptg=_tptg, **kwargs).schedule
+        from eas.targets import check_target  # as below
+
+        check_target(_target)
+        compiled = self.compile(*args, _tptg=_tptg, **kwargs)
+        return compiled.schedule if _target == "metal" else compiled.lane_loops
+
+    def to_tree(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
+        """The C++ tree that becomes the Metal text, for these arguments or types.
+
+        Each expression has a number, and a mark: it is printed inline, or it gets a name.
+        """
+        return self.compile(*args, _tptg=_tptg, **kwargs).tree
 
     def to_llvm(self, *args: Any, _tptg: Threads | None = None, **kwargs: Any) -> str:
         """The LLVM text for these arguments or types, as it is made for this CPU."""

@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from eas.compile_contexts import refusing_depth, reporting_faults, run_verified
 from eas.frontend_ast.source.errors import CompileError
 from eas.ir.nodes import Function
-from eas.msl.kernel import MslKernel, ThreadgroupMemory, describe, list_memory, write
+from eas.msl.kernel import (
+    MslKernel,
+    ThreadgroupMemory,
+    describe,
+    describe_tree,
+    list_memory,
+    write,
+)
 from eas.msl.ops.errors import UnsupportedError
 from eas.msl.pipeline import RELAX_METAL
 from eas.support.collector import without_collector
@@ -29,6 +36,12 @@ def describe_msl(function: Function, threads: int | None) -> str:
     """What is decided before the Metal text of a compiled function is written."""
     with _relaxed_for_metal(function) as relaxed:
         return "\n".join(describe(relaxed, threads))
+
+
+def describe_msl_tree(function: Function, threads: int | None) -> str:
+    """The C++ tree that becomes the Metal text of a compiled function."""
+    with _relaxed_for_metal(function) as relaxed:
+        return describe_tree(relaxed, threads)
 
 
 @without_collector()

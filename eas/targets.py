@@ -26,8 +26,15 @@ class UnknownPassError(ValueError):
     """A target has no pass of that name; the message says which it has."""
 
 
+def check_target(target: str) -> None:
+    """Raises a `ValueError` for what is no target."""
+    if target not in TARGETS:
+        raise ValueError(f"there is no target {target!r}; there are {', '.join(TARGETS)}")
+
+
 def pipelines_of(target: str) -> tuple[Pipeline[Any], ...]:
     """The pipelines of a target in their order, the one for all targets first."""
+    check_target(target)
     if target == "cpu":
         from eas.llvm.pipeline import CPU  # which most programs need not import
 

@@ -14,6 +14,7 @@ from eas.llvm import ENTRY
 from eas.llvm.analysis.program_order import is_along_y
 from eas.llvm.emit.dtypes import register, stored, to_register
 from eas.llvm.emit.emit import Emitter, V, const
+from eas.llvm.lane_listing import Listing
 from eas.llvm.lanes.bounds_checks import Bounds
 from eas.llvm.lanes.lane_values import Uniform
 from eas.llvm.lanes.privatization import write_clear, write_flush
@@ -30,25 +31,8 @@ def write(function: Function, width: int, has_nontemporal: bool) -> str:
 
     `has_nontemporal` says that the machine has stores that bypass its caches, as x86 does.
     """
-    check_legal(function)
-    sites = sites_of(function)  # before the rewrites: readers of reports number them so
-    function = run(CPU, function, None)
-    verify(function, CPU.end)
-    fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
-    e = Emitter(fast=fast, has_avx512=width == 16, has_avx2=has_nontemporal and width == 8)
-    ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
-    extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
-    for axis in "xyz":
-        e.entry_line(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
-    e.entry_line("%plane = mul i64 %wide_x, %wide_y")
-    e.entry_line("%programs = mul i64 %plane, %wide_z")
-    e.entry_line("%p_report = getelementptr ptr, ptr %job, i64 2")
-    e.entry_line("%report = load ptr, ptr %p_report")
-    program = Program(function, sites, width, e, ids, extents, has_nontemporal)
-    _read_arguments(program)
-    proofs = _write_proofs(program)
-    Writer(program).run(function.body)
-    e.leave()
+    program, proofs = _write_program(function, width, has_nontemporal)
+    e, sites = program.e, program.sites
     head = "ptr noalias %arguments, ptr %job, ptr noalias %scratch, i64 %proven"
     more = "i32 %x, i32 %y, i32 %z, i32 %extent_x, i32 %extent_y, i32 %extent_z"
     # a frame pointer lets LLVM align the stack, so that no spilled vector spans two cache lines
@@ -67,6 +51,39 @@ def write(function: Function, width: int, has_nontemporal: bool) -> str:
     if private_tables:
         parts += [write_clear(private_tables), write_flush(private_tables)]
     return "\n".join(parts)
+
+
+def list_lanes(function: Function, width: int, has_nontemporal: bool) -> str:
+    """What the programs of a function do once, and in which loops over lanes, as text."""
+    listing = Listing()
+    _write_program(function, width, has_nontemporal, listing)
+    return str(listing)
+
+
+def _write_program(
+    function: Function, width: int, has_nontemporal: bool, listing: Listing | None = None
+) -> tuple[Program, str]:
+    """The body of one program, and the text of the proofs that its accesses rely on."""
+    check_legal(function)
+    sites = sites_of(function)  # before the rewrites: readers of reports number them so
+    function = run(CPU, function, None)
+    verify(function, CPU.end)
+    fast = "reassoc nsz arcp contract afn" if function.fast_math else ""
+    e = Emitter(fast=fast, has_avx512=width == 16, has_avx2=has_nontemporal and width == 8)
+    ids = tuple(V("i32", f"%{axis}") for axis in "xyz")
+    extents = tuple(V("i32", f"%extent_{axis}") for axis in "xyz")
+    for axis in "xyz":
+        e.entry_line(f"%wide_{axis} = zext i32 %extent_{axis} to i64")
+    e.entry_line("%plane = mul i64 %wide_x, %wide_y")
+    e.entry_line("%programs = mul i64 %plane, %wide_z")
+    e.entry_line("%p_report = getelementptr ptr, ptr %job, i64 2")
+    e.entry_line("%report = load ptr, ptr %p_report")
+    program = Program(function, sites, width, e, ids, extents, has_nontemporal)
+    _read_arguments(program)
+    proofs = _write_proofs(program)
+    Writer(program, listing).run(function.body)
+    e.leave()
+    return program, proofs
 
 
 def _entry(

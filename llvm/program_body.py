@@ -7,6 +7,7 @@ lanes defines and another one uses are stored in tiles.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from eas.ir.nodes import (
     Alloc,
@@ -42,6 +43,7 @@ from eas.llvm.emit.dtypes import register, stored
 from eas.llvm.emit.emit import Emitter, Variable, const
 from eas.llvm.emit.errors import refuse
 from eas.llvm.emit.functions import SPELLED
+from eas.llvm.lane_listing import Listing
 from eas.llvm.lane_loop import LaneLoop, copy_block, new_lane_loop, write_lane_loop
 from eas.llvm.lanes.lane_control import domain_of
 from eas.llvm.lanes.lane_values import Uniform
@@ -110,9 +112,13 @@ class BlockSlots:
 
 @record
 class Writer:
-    """Writes a program's regions; `lane_loop` is the loop over lanes that ops are fused into."""
+    """Writes a program's regions; `lane_loop` is the loop over lanes that ops are fused into.
+
+    A `listing`, if there is one, gets a line for whatever is written.
+    """
 
     program: Program
+    listing: Listing | None = None
     lane_loop: LaneLoop | None = None
     frames: list[LoopFrame] = field(default_factory=list["LoopFrame"])
 
@@ -126,9 +132,10 @@ class Writer:
 
     def run(self, region: Region) -> None:
         """Writes the ops of a region, without its terminator."""
-        for op in region.ops[:-1]:
-            self._emit(op)
-        self.flush()
+        with nullcontext() if self.listing is None else self.listing.region():
+            for op in region.ops[:-1]:
+                self._emit(op)
+            self.flush()
 
     def _emit(self, op: Op) -> None:
         match op:
@@ -145,6 +152,7 @@ class Writer:
                 self._emit_compute(op)
             case Combine():
                 self._flush_if_used(op)
+                self._list(op)
                 write_combine(self.program, op)
             case Load():
                 if not self._is_read_later(op):
@@ -167,9 +175,11 @@ class Writer:
             return
         if name == "dot":
             self._flush_before_dot(op)
+            self._list(op)
             write_dot(self.program, op)
         elif not op.result.shape:
             self._flush_if_used(op)
+            self._list(op)
             self.program.single.bind(op.result, (), self.program.single.compute(op, ()))
         elif self.facts.is_cheap(op.result) or op.op.view or op.op.simdgroup:
             self._flush_if_used(op)
@@ -188,6 +198,7 @@ class Writer:
             is_ordered = isinstance(op, Assert) or self.lane_loop.accesses.conflicts(op)
             if is_ordered:
                 self.flush()
+        self._list(op)
         emit_op(self.program.single, op, [None])
 
     def _emit_print(self, op: Print) -> None:
@@ -196,6 +207,7 @@ class Writer:
             self._fuse(op, printed_shape(op))
             self.flush()
         else:
+            self._list(op)
             emit_op(self.program.single, op, [None])
 
     def _emit_structured(self, op: If | For | While) -> None:
@@ -206,6 +218,7 @@ class Writer:
         if self.facts.is_divergent(op):
             raise refuse("lanes of several shapes diverge here", op.loc)
         self.flush()
+        self._list(op)
         if isinstance(op, If):
             self._run_if(op)
         else:
@@ -249,7 +262,13 @@ class Writer:
     def flush(self) -> None:
         lane_loop, self.lane_loop = self.lane_loop, None
         if lane_loop is not None:
+            if self.listing is not None:
+                self.listing.lanes(lane_loop)
             write_lane_loop(self.program, lane_loop)
+
+    def _list(self, op: Op) -> None:
+        if self.listing is not None:
+            self.listing.once(op)
 
     def _run_if(self, op: If) -> None:
         program, e = self.program, self.e

@@ -28,6 +28,7 @@ from eas.msl.cxx.names import identifier, unique
 from eas.msl.cxx.printer import Printer
 from eas.msl.cxx.temporaries import place_temporaries
 from eas.msl.cxx.tree import Shared
+from eas.msl.cxx.tree_text import print_tree
 from eas.msl.layout.layout import Budget
 from eas.msl.layout.ownership import MAX_THREADS, complete_layout
 from eas.msl.lower.body import lower_body
@@ -134,8 +135,7 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
     Ints wrap at their width, except in arithmetic that only feeds offsets and masks of loads and
     stores: there an overflow is the caller's mistake. Different array arguments do not alias.
     """
-    _check(function, threads)
-    low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
+    low = _prepare_and_lower(function, threads)
     if bytes_of(low.shared.values()) > MAX_BYTES:
         message, table, loc = describe_memory(low.shared.values())
         loc = loc or low.function.body.ops[0].loc
@@ -147,15 +147,19 @@ def write(function: Function, threads: int | None = None) -> MslKernel:
 
 def describe(function: Function, threads: int | None = None) -> tuple[str, str]:
     """The layout and the schedule of a kernel, as text; the function is what `write` takes."""
-    _check(function, threads)
-    low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
+    low = _prepare_and_lower(function, threads)
     return print_layout(low.layout), print_schedule(low.plan)
+
+
+def describe_tree(function: Function, threads: int | None = None) -> str:
+    """The C++ tree of a kernel, as text; the function is what `write` takes."""
+    low = _prepare_and_lower(function, threads)
+    return print_tree(low.root, low.nodes, list(low.shared.values()))
 
 
 def list_memory(function: Function, threads: int | None = None) -> tuple[ThreadgroupMemory, ...]:
     """The threadgroup memory of a kernel, also if Metal has less; it is what `write` takes."""
-    _check(function, threads)
-    low = _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
+    low = _prepare_and_lower(function, threads)
     return _assemble(low).threadgroup_memory
 
 
@@ -207,6 +211,11 @@ def choose_budget(function: Function, threads: int | None = None) -> Budget:
     """The budget that a function is lowered with, which `PREPARE` has led to."""
     _check(function, threads)
     return _lower_within(function, threads).layout.budget
+
+
+def _prepare_and_lower(function: Function, threads: int | None) -> Lowering:
+    _check(function, threads)
+    return _lower_within(run(PREPARE, function, MetalOptions(threads)), threads)
 
 
 def _lower_within(function: Function, threads: int | None) -> Lowering:

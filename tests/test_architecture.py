@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from eas.call_arguments import argument_types
+from eas.cli import main
 from eas.frontend_ast.lower import lower
 from eas.ir import nodes, types
 from eas.ir.passes import relax
@@ -69,6 +71,8 @@ FORMS: dict[str, Callable[[], str]] = {
     "optimized IR": lambda: without_places(center.to_ir(*TYPES, BLOCK=BLOCK)),
     "layout": lambda: center.to_schedule(*TYPES, BLOCK=BLOCK).partition("\n\n")[0] + "\n",
     "schedule": lambda: center.to_schedule(*TYPES, BLOCK=BLOCK).partition("\n\n")[2],
+    "tree": lambda: center.to_tree(*TYPES, BLOCK=BLOCK),
+    "lane loops": lambda: center.to_schedule(*TYPES, BLOCK=BLOCK, _target="cpu"),
     "metal": lambda: metal_part("    threadgroup float"),
     "llvm": lambda: main_loop(8),
 }
@@ -90,6 +94,15 @@ def test_the_passes_of_the_targets_leave_the_kernel_as_it_is(target: str) -> Non
     last = {"metal": METAL, "cpu": CPU}[target].passes[-1].name
     found = center.ir_after(last, target, *TYPES, BLOCK=BLOCK)
     assert without_places(found) == FORMS["optimized IR"]()
+
+
+COMMAND = re.compile(r"^uv run (eas .*)$", re.MULTILINE)
+
+
+def test_the_command_of_the_page_shows_ops_of_a_target(capsys: pytest.CaptureFixture[str]) -> None:
+    [command] = COMMAND.findall(PAGE.read_text("utf-8"))
+    assert main(shlex.split(command)[1:]) == 0
+    assert "mma_" in capsys.readouterr().out
 
 
 def grammar() -> dict[str, list[str]]:

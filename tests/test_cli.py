@@ -132,7 +132,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "kernels.py"
 
 
-@pytest.mark.parametrize("form", ["msl", "ir", "schedule", "python"])
+@pytest.mark.parametrize("form", ["msl", "ir", "schedule", "tree", "python"])
 def test_a_kernel_is_printed_for_types_and_constants(eas: Run, file: str, form: str) -> None:
     add = runpy.run_path(file)["add"]
     text = getattr(add, f"to_{form}")("*f32", "*f32", "*f32", "i32", BLOCK=256)

@@ -18,6 +18,7 @@ FORMS = {
     "msl": "the Metal text of a kernel",
     "ir": "the typed IR of a kernel",
     "schedule": "which thread holds what on Metal, and what the threads do in which order",
+    "tree": "the C++ tree of a kernel: its statements and expressions before they are Metal text",
     "python": "the Python that is left of a kernel once its constexpr arguments are known",
 }
 
@@ -103,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif parsed.command == "ir" and (parsed.after or parsed.target):
             target = parsed.target or TARGETS[0]
             text = show.show_after(parsed.after, target, parsed.kernel, parsed.arguments)
+        elif parsed.command == "schedule":
+            options = {"_target": parsed.target}
+            text = show.show("schedule", parsed.kernel, parsed.arguments, **options)
         else:
             text = show.show(parsed.command, parsed.kernel, parsed.arguments)
     except CompileError as error:
@@ -179,6 +183,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("arguments", nargs="*", metavar="TYPE | NAME=VALUE")
         if form == "ir":
             _add_passes(command)
+        if form == "schedule":
+            _add_targets(command)
     _add_check(commands)
     server = commands.add_parser(
         "lsp", help="the language server, on stdin and stdout (extra `lsp`; see docs/editors.md)"
@@ -260,6 +266,15 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < float("inf"):
         raise ValueError
     return seconds
+
+
+def _add_targets(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--target",
+        choices=TARGETS,
+        default=TARGETS[0],
+        help="metal, unless given; cpu: what a program does once, and in which loops over lanes",
+    )
 
 
 def _add_passes(command: argparse.ArgumentParser) -> None:

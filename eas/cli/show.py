@@ -17,11 +17,11 @@ from eas.support.command_line import UsageError
 from eas.targets import UnknownPassError, check_pass, names_of
 
 
-def show(form: str, kernel_name: str, arguments: list[str]) -> str:
+def show(form: str, kernel_name: str, arguments: list[str], **options: str) -> str:
     """The text of the kernel `FILE::KERNEL` in the given form, for types and `NAME=VALUE`."""
     kernel, types, values = _read(kernel_name, arguments)
     try:
-        return getattr(kernel, f"to_{form}")(*types, **values)
+        return getattr(kernel, f"to_{form}")(*types, **values, **options)
     except LaunchError as error:
         raise UsageError(str(error)) from error
 

@@ -39,6 +39,14 @@ def to_llvm(function: Function) -> str:
     return write(function, jit.vector_width(), jit.is_x86())
 
 
+def list_lanes(function: Function) -> str:
+    """The loops over lanes of a function that was relaxed, for this machine."""
+    from eas.llvm import kernel  # as above
+    from eas.runtime.cpu import jit
+
+    return kernel.list_lanes(function, jit.vector_width(), jit.is_x86())
+
+
 @cache
 def load_code_generator() -> None:
     """Imports the code generator and loads LLVM, once: copies of this process have them, too."""
