@@ -23,7 +23,6 @@ from eas.runtime.interpreter import run
 from eas.targets import TARGETS, pipelines_of
 from tests.acting import MAKERS, PROGRAMS
 from tests.test_kernels import NAMES, case_of
-from tests.thorough import sampled
 
 SEEDS = 12
 Grid = tuple[int, ...]
@@ -65,7 +64,6 @@ def stages(
             function = after
 
 
-@sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kernel_does_the_same_after_every_pass(name: str) -> None:
     case = case_of(name)
