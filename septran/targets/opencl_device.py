@@ -18,6 +18,8 @@ from eas.support.records import frozen
 
 POCL = "Portable Computing Language"
 _INSTALL = "`pip install 'easy_as[opencl]'` brings PoCL, which is one"
+_NEWER = "a newer driver may, such as PoCL of a Linux system: `apt-get install pocl-opencl-icd`"
+_TRIAL = "kernel void trial(global float *x) { x[get_global_id(0)] = 1.0f; }"
 
 
 @frozen
@@ -65,6 +67,15 @@ class DeviceError(Exception):
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.text)
         self.answer = answer
+
+
+def find_device() -> Answer:
+    """Whether there is a device that compiles kernels."""
+    try:
+        open_queue()
+    except DeviceError as error:
+        return error.answer
+    return Answer()
 
 
 def compile_source(source: Source) -> Answer:
@@ -125,7 +136,29 @@ def _bytes(memory: mmap.mmap, part: Part) -> np.ndarray[Any, Any]:
 
 @cache
 def open_queue() -> Any:
-    """A queue of commands to a device: PoCL's, or the first there is."""
+    """A queue of commands to the first device that compiles kernels, PoCL's before others.
+
+    A driver may be older than the processor: PoCL 3.0 lists one that it does not know as a device,
+    and compiles nothing for it.
+    """
+    import pyopencl as cl
+
+    useless: list[str] = []
+    for device in _devices():
+        try:
+            queue = cl.CommandQueue(cl.Context([device]))
+            _build(cl.Program(queue.context, _TRIAL), device)
+        except cl.Error as error:
+            useless.append(f"{device.name}, {device.platform.version} ({_reason(error)})")
+        else:
+            return queue
+    if useless:
+        message = f"no OpenCL device here compiles a kernel: {'; '.join(useless)}: {_NEWER}"
+        raise DeviceError(Answer("missing", message))
+    raise DeviceError(Answer("missing", f"there is no OpenCL device: {_INSTALL}"))
+
+
+def _devices() -> list[Any]:
     import pyopencl as cl
 
     try:
@@ -134,10 +167,13 @@ def open_queue() -> Any:
         answer = Answer("missing", f"there is no OpenCL device ({error}): {_INSTALL}")
         raise DeviceError(answer) from error
     platforms.sort(key=lambda platform: platform.name != POCL)
-    for platform in platforms:
-        for device in platform.get_devices():
-            return cl.CommandQueue(cl.Context([device]))
-    raise DeviceError(Answer("missing", f"there is no OpenCL device: {_INSTALL}"))
+    return [device for platform in platforms for device in platform.get_devices()]
+
+
+def _reason(error: Exception) -> str:
+    """The line of a compiler's message that names the mistake."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return next((line for line in lines if line.startswith("error: ")), lines[0])
 
 
 @lru_cache(maxsize=64)
@@ -151,16 +187,17 @@ def _compiled(source: Source) -> list[Any]:
         message = f"{device.name} has {most} work-items per group, this needs {source.threads}"
         raise DeviceError(Answer("refused", message))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a compiler that has something to say
-            program = cl.Program(queue.context, source.text)
-            program.build(options=["-I", source.folder, *_options(device)])
+        program = cl.Program(queue.context, source.text)
+        _build(program, device, "-I", source.folder)
     except cl.Error as error:
         message = f"{device.name} does not compile this: {error}"
         raise DeviceError(Answer("refused", message)) from error
     return [cl.Kernel(program, name) for name in source.kernels]
 
 
-def _options(device: Any) -> list[str]:
+def _build(program: Any, device: Any, *options: str) -> None:
     """PoCL 3.0 gives wrong results for some texts, and crashes on others, where it optimizes."""
-    return ["-cl-opt-disable"] if device.platform.name == POCL else []
+    more = ["-cl-opt-disable"] if device.platform.name == POCL else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a compiler that has something to say
+        program.build(options=[*options, *more])

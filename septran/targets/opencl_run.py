@@ -64,6 +64,11 @@ class OpenCLProgram:
                     array[...] = _view(memory, part, array)
 
 
+def require_device() -> None:
+    """Raises `MissingError` if no OpenCL device here compiles kernels."""
+    _call("find_device", doing="looked for a device")
+
+
 def _lay_out(module: Module, arrays: Sequence[Array], sizes: dict[str, int]) -> list[Part]:
     """The parameters one after the other in the file, then the temporaries, which are not in it."""
     parts: list[Part] = []

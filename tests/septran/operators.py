@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from eas.septran.operators import Operator
-from eas.septran.targets.needs import missing
+from eas.septran.targets import opencl_run
+from eas.septran.targets.needs import MissingError, missing
 from eas.support.records import frozen
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -133,12 +134,22 @@ EXAMPLES = (
 )
 
 
+def lack_of(operator: Operator) -> str:
+    """What this computer does not have for an operator to run; nothing if it runs."""
+    lacking = ", ".join(f"{need.kind} {need.name}" for need in missing(operator.library))
+    if lacking or operator.target != "opencl":
+        return lacking
+    try:
+        opencl_run.require_device()
+    except MissingError as error:
+        return str(error)
+    return ""
+
+
 def skip_unless_it_runs(operator: Operator) -> None:
     """Skips a test where what the machine needs is not installed, and says what."""
-    lacking = missing(operator.library)
-    if lacking:
-        names = ", ".join(f"{need.kind} {need.name}" for need in lacking)
-        pytest.skip(f"{operator.machine.name} needs: {names}")
+    if lacking := lack_of(operator):
+        pytest.skip(f"{operator.machine.name} needs: {lacking}")
 
 
 def case_of(example: Example, mapping: Path, sizes: Sizes, dtype: str) -> Case:

@@ -27,9 +27,16 @@ from eas.septran.logic.loading import load_logic
 from eas.septran.logic.tasks import Task
 from eas.septran.lowering.skeleton import make_skeleton
 from eas.septran.operators import load
-from eas.septran.targets.needs import missing
 from eas.support.records import frozen, replace
-from tests.septran.operators import EXAMPLES, Case, Example, Sizes, attention, error_of
+from tests.septran.operators import (
+    EXAMPLES,
+    Case,
+    Example,
+    Sizes,
+    attention,
+    error_of,
+    lack_of,
+)
 
 T = TypeVar("T")
 Choose = Callable[[Sequence[T]], T]  # one of some options
@@ -454,7 +461,7 @@ def _run(trial: Trial, path: Path, is_compiled: bool) -> None:
     assert error_of(arrays[0], expected) <= TOLERANCE[trial.dtype], "the flat module is wrong"
     arrays, _ = trial.case()
     is_slow = operator.machine.emulator is not None and not ASKED
-    if operator.target not in RUNS or missing(operator.library) or is_slow:
+    if operator.target not in RUNS or lack_of(operator) or is_slow:
         operator.check(*arrays)
     elif is_compiled:
         operator(*arrays)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import ctypes
 import time
 
 
 def compile_source(source: object) -> None:
-    """Dies as a compiler does that writes where it must not."""
-    os.kill(os.getpid(), signal.SIGSEGV)
+    """Dies as a compiler does that reads where it must not."""
+    ctypes.string_at(0)
 
 
 def run_source(*given: object) -> None:

@@ -181,6 +181,18 @@ def test_without_a_device_the_answer_says_what_to_install(
     assert "easy_as[opencl]" in answer.text
 
 
+def test_a_device_that_compiles_nothing_is_named_with_what_its_compiler_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    skip_unless_it_runs(load(EXAMPLE["gemm"].logic_file, GEMM))
+    monkeypatch.setattr(opencl_device, "_TRIAL", "kernel void trial(")
+    monkeypatch.setattr(opencl_device, "open_queue", opencl_device.open_queue.__wrapped__)
+    answer = opencl_device.find_device()
+    assert answer.kind == "missing"
+    assert answer.text.startswith("no OpenCL device here compiles a kernel: ")
+    assert "error: " in answer.text
+
+
 DRIVER = "tests.septran.targets.bad_driver"
 
 
