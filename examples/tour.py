@@ -46,8 +46,10 @@ def python_beside_metal(width: int) -> Table:
     """The kernel and what it becomes: in two columns, or one below the other."""
     lines, first = inspect.getsourcelines(relu.fn)
     metal = relu.to_msl("*f32", "*f32", "i32", BLOCK=256)
-    python = Syntax("".join(lines).rstrip(), "python", line_numbers=True, start_line=first)
-    texts = [python, Syntax(metal.rstrip(), "cpp")]
+    code = "".join(lines).rstrip()
+    wrap = width < 80  # or lines of code would be cut
+    python = Syntax(code, "python", line_numbers=True, start_line=first, word_wrap=wrap)
+    texts = [python, Syntax(metal.rstrip(), "cpp", word_wrap=wrap)]
     is_wide = width >= SIDE_BY_SIDE
     table = Table(*(["Python", "Metal"] if is_wide else [""]), box=box.SIMPLE, show_header=is_wide)
     for row in [texts] if is_wide else [texts[:1], [""], texts[1:]]:
@@ -117,7 +119,7 @@ def caught_bug() -> str:
 
 def main() -> None:
     console = Console(highlight=False)
-    width, has_colors = min(console.width, 78), console.color_system is not None
+    width, has_colors = min(console.width, 78), bool(console.color_system) and not console.no_color
     for title, shown in (
         ("You write Python and review Metal", Group(python_beside_metal(console.width), results())),
         ("Every lane takes its own path through a `while`", picture(width, 20, has_colors)),

@@ -50,3 +50,12 @@ def test_the_tour_shows_metal_a_picture_an_error_and_a_caught_bug(
     importlib.import_module("examples.tour").main()
     lines = capsys.readouterr().out.splitlines()
     example_snapshot("tour", "".join(f"{line.rstrip()}\n" for line in lines))
+
+
+def test_the_picture_of_the_tour_has_characters_where_colours_are_not_wanted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.setenv(name, "1")
+    importlib.import_module("examples.tour").main()
+    assert "@@@" in capsys.readouterr().out
