@@ -85,7 +85,7 @@ def search_ours(options: argparse.Namespace, export: Path) -> float:
 def compare(
     options: argparse.Namespace, python: str, cpu: str, ours: Path, seconds: float
 ) -> tuple[Found, Found]:
-    """Our mapping and MetaSchedule's function, timed in turns."""
+    """Our mapping and MetaSchedule's function, timed interleaved."""
     random = np.random.default_rng(0)
     shape = (options.size, options.size)
     arrays = [random.standard_normal(shape).astype(np.float32) for _ in range(3)]

@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 # Relative to an element itself, and to the largest one: candidates may add up in another order, and
 # where terms cancel, the rounding of the terms stays. That grows with the root of their number:
 # sums of 65536 normal f32 in two orders differ by 3e-6 of the largest one, besides 1e-4 of
-# themselves, and those of 16384 with the means 2 and -2 in turns by 7e-6.
+# themselves, and those of 16384 whose means alternate between 2 and -2 by 7e-6.
 TOLERANCES = {
     "float64": (1e-9, 1e-12),
     "complex128": (1e-9, 1e-12),

@@ -143,7 +143,7 @@ def _result(runner: Runner) -> dict[str, Array]:
 def _interleaved(
     runners: Sequence[Runner], results: _Results, plan: Plan
 ) -> list[tuple[float, ...]]:
-    """Samples of each runner, taken in turns: what slows the machine down hits all of them.
+    """Samples of each runner, interleaved: what slows the machine down hits all of them.
 
     The results are those of the first runner.
     """

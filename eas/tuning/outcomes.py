@@ -28,7 +28,7 @@ MEANINGS: dict[Status, str] = {
 class Outcome:
     """The end of a trial: its status with a reason, and seconds per run if it is right.
 
-    `beside` are samples of the best candidate so far, taken in turns with those of this one: the
+    `beside` are samples of the best candidate so far, interleaved with those of this one: the
     two are compared with each other, not with samples of another minute. `report` is the whole
     error, if that says more than the reason.
     """
@@ -64,7 +64,7 @@ class Outcome:
 
 
 def usual_slowness(tried: Iterable[tuple[Outcome, float]]) -> float | None:
-    """How many times as long everything takes now, by the last trials and their seconds."""
+    """The factor by which everything is slower now than at best, from the last trials."""
     found: list[float] = []
     best = float("inf")
     for outcome, seconds in tried:

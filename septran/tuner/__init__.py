@@ -7,7 +7,7 @@ with the help of `candidate_features`; `prediction` does all of it. `proposers` 
 candidate, `optuna_proposer` with Optuna, and `methods` has them by name. `measure` tries it in a
 process of its own, `trial_pool` on the workers of an executor, `cluster` on those of Dask. `store`
 keeps what came of it, and `driver` goes on until trials or time are used up. `export` writes the
-best one as a mapping. `sweep_recording` measures many candidates in turns, `sweep_files` keeps
+best one as a mapping. `sweep_recording` measures many candidates interleaved, `sweep_files` keeps
 them, `sweeps` runs proposers against stored results, and `curves` draws them. `automatic` makes a
 mapping in which everything is open.
 """

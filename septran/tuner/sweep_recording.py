@@ -1,4 +1,4 @@
-"""Sweeps are recorded: candidates of a problem are checked once each, and timed in turns."""
+"""Sweeps are recorded: candidates of a problem are checked once each, and timed interleaved."""
 
 from __future__ import annotations
 

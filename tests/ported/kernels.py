@@ -23,7 +23,7 @@ def add(x, y, out, n, BLOCK: eas.constexpr):
 def softmax(
     out, x, out_step, x_step, rows, columns, BLOCK: eas.constexpr, num_stages: eas.constexpr
 ):
-    """Few programs take all rows in turns."""
+    """A few persistent programs share all rows."""
     mk.static_assert(num_stages > 0)
     lane = mk.arange(0, BLOCK)
     for row in range(mk.program_id(0), rows, mk.num_programs(0)):
@@ -121,7 +121,7 @@ def persistent_matmul(
     GROUP: eas.constexpr,
     PROGRAMS: eas.constexpr,
 ):
-    """As many programs as a machine has cores take the tiles in turns."""
+    """Persistent programs, one for each core of a machine, share the tiles."""
     tiles = mk.cdiv(M, BM) * mk.cdiv(N, BN)
     for number in range(mk.program_id(axis=0), tiles, PROGRAMS):
         m, n = tile_of(number, M, N, BM, BN, GROUP)
