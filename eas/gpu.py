@@ -135,7 +135,7 @@ class GpuRun:
 
 
 def _refused(error: metal.TextError, kernel: MslKernel, function: Function) -> CompileError:
-    """What Metal's compiler says against the text, at the Python lines that it comes from."""
+    """The errors of Metal's compiler, at the Python lines that the text comes from."""
     lines, sources = kernel.text.splitlines(), sources_of(function)
     found: list[Diagnostic] = []
     for complaint in error.complaints:

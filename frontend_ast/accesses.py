@@ -60,7 +60,7 @@ def _store(
 
 
 def _check_hints(ctx: Context, hints: Mapping[str, Operand]) -> None:
-    """What is said of caches changes no result, so it only has to make sense."""
+    """Refuses unknown cache hints. Known ones change no result."""
     for name, given in hints.items():
         if not isinstance(given, Const) or given.value not in _HINTS[name]:
             known = " or ".join(f'"{value}"' for value in _HINTS[name])

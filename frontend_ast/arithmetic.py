@@ -146,7 +146,7 @@ def _not_formatted(ctx: Context, value: Operand) -> Exception:
 
 
 def fold(ctx: Context, kind: type[ast.AST], left: Const, right: Const) -> Const:
-    """What Python itself says of two constants."""
+    """Python's own result for two constants."""
     a: Any = left.value
     b: Any = right.value
     if kind in (ast.Pow, ast.LShift) and isinstance(a, int) and isinstance(b, int):

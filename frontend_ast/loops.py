@@ -410,7 +410,7 @@ def _finish(ctx: Context, loop: Loop, plan: Plan, trial: Trial, names: Sequence[
 
 
 def _can_be_exhausted(loop: Loop, trial: Trial) -> bool:
-    """Not if it is endless, nor if the first trip is sure to come and always leaves it."""
+    """False if the loop is endless, or if its first trip always runs and always leaves it."""
     return loop.ends and (bool(trial.back) or not loop.runs)
 
 

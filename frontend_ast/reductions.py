@@ -86,7 +86,7 @@ _OF_TWO = {"max": ("greater", "maximum"), "min": ("smaller", "minimum")}
 
 
 def _of_two(ctx: Context, shown: str) -> tuple[Fix | str, ...]:
-    """What was meant where something else than an axis is given."""
+    """The help for an argument that is no axis, such as the second number of `mk.max(x, 0.0)`."""
     if shown not in _OF_TWO:
         return ()
     which, name = _OF_TWO[shown]

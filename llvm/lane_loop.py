@@ -130,7 +130,7 @@ class _Writer:
         return 0 if axis is None and len(self.shape) == 1 else axis
 
     def _unroll_factors(self) -> tuple[int, int]:
-        """By how much the loop is unrolled: vectors along their axis, and rows."""
+        """How many vectors along their axis, and how many rows, an iteration computes."""
         ops = [each for op in self.lane_loop.ops for each in with_inner(op)]
         count = -(-self.shape[self.axis] // self.width)
         along, room = self._register_limits(ops)

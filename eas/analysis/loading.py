@@ -115,7 +115,7 @@ def failure(error: BaseException, path: str) -> Diagnostic:
 
 
 def _is_ours(trace: TracebackType) -> bool:
-    """Whether easy_as itself refuses something: its own files are of no use to a user."""
+    """Whether a frame is in a file of easy_as, which is of no use to a user."""
     return str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == "eas"
 
 

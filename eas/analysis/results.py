@@ -153,7 +153,7 @@ def merged(records: Iterable[DiagnosticRecord]) -> list[DiagnosticRecord]:
 def joined(
     failures: Iterable[DiagnosticRecord], found: Iterable[DiagnosticRecord]
 ) -> list[DiagnosticRecord]:
-    """What an import and an analysis have found; what both have found is there once."""
+    """The findings of an import and of an analysis, without duplicates."""
     failed = list(failures)
 
     def is_known(record: DiagnosticRecord) -> bool:

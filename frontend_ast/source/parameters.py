@@ -54,8 +54,8 @@ class Unknown:
         return "UNKNOWN"
 
 
-# In the place of a value from outside that is not known, where a text is compiled without being
-# run: what depends on it is not checked.
+# Stands for an unknown value from outside, where a text is compiled without being run. What depends
+# on it is not checked.
 UNKNOWN: Any = Unknown()
 
 

@@ -163,7 +163,7 @@ def _to_int64(e: Emitter, n: V) -> V:
 
 
 def sigmoid(e: Emitter, x: V) -> V:
-    """By the power that does not overflow: exp(-x) above zero, exp(x) below.
+    """Uses the power that does not overflow: exp(-x) above zero, exp(x) below.
 
     The rounding error of the sum in the denominator is corrected in the quotient.
     """

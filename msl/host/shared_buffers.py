@@ -10,7 +10,7 @@ from eas.msl.arrays import Array, divide
 from eas.support.records import frozen
 
 ALIGNMENT = 256
-# Between arrays, so that an index that is off by little meets nobody's data.
+# Bytes between arrays: an index that is slightly wrong does not reach another array.
 GAP = 4096
 
 

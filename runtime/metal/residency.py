@@ -45,7 +45,7 @@ class Residency:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def add(self, buffer: Buffer, pointer: int, nbytes: int, address: int | None) -> int:
-        """From now on the memory of a buffer is found; gives its address.
+        """Registers the memory of a buffer, and gives its address.
 
         `pointer` identifies the buffer. Private memory has no address and gets one. Each `add`
         needs a `remove`: a buffer may come back from another library.

@@ -25,7 +25,7 @@ def parse_conditions(root: Map, key: str, complaints: Complaints) -> list[tuple[
 
 
 def _is_readable(value: Plain) -> TypeGuard[str]:
-    """Of a text that is empty or too long the model has said so."""
+    """False if the text is empty or too long; the model has reported that."""
     return isinstance(value, str) and 0 < len(value) <= LONGEST
 
 
