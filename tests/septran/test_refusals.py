@@ -1,4 +1,4 @@
-"""What a leaf or an inner task does not have is refused with what to write instead."""
+"""Refusals of what leaves and inner tasks lack say what to write instead."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_blocks_that_do_not_broadcast_are_shown_with_their_own_shapes(tmp_path: 
         make(tmp_path, text, host("cpu")).build(M=16, N=8)
 
 
-def test_a_product_of_integers_has_a_way_out_that_can_be_written(tmp_path: Path) -> None:
+def test_a_product_of_integers_is_refused_with_what_can_be_written(tmp_path: Path) -> None:
     text = """
 @task.define(leaf=True)
 def main(C, A, B):
