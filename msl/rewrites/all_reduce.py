@@ -1,4 +1,4 @@
-"""Rewrites reductions whose rows want the result back as all-reduces.
+"""Rewrites broadcast reductions, whose rows need the result back, as all-reduces.
 
 `x - mk.max(x, axis=1)[:, None]` needs the maximum of a row in each lane of that row. Those lanes
 have reduced it together, so it need not go to the owner thread of the row first. A reduction along

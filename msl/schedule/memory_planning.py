@@ -1,4 +1,4 @@
-"""Plans threadgroup memory: overlays arrays that are live at different times.
+"""Plans threadgroup memory (shared memory): overlays arrays that are live at different times.
 
 Only done as far as they do not fit otherwise: the text reads better if each array has its own
 memory, and overlaid arrays need more barriers. `eas.msl.schedule.barriers` inserts them: it treats
