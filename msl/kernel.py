@@ -154,7 +154,7 @@ def describe(function: Function, threads: int | None = None) -> tuple[str, str]:
 def describe_tree(function: Function, threads: int | None = None) -> str:
     """The C++ tree of a kernel, as text; the function is what `write` takes."""
     low = _prepare_and_lower(function, threads)
-    return print_tree(low.root, low.nodes, list(low.shared.values()))
+    return print_tree(low.root, low.nodes, list(low.shared.values()), _names_of(low))
 
 
 def list_memory(function: Function, threads: int | None = None) -> tuple[ThreadgroupMemory, ...]:
@@ -304,9 +304,9 @@ def _assemble(low: Lowering) -> MslKernel:
     place_temporaries(low.root, low.nodes)
     suggest_names(low.root, low.nodes)
     function, writer = low.function, Writer()
-    name = identifier(function.name) or "kernel_"
+    name = _kernel_name(low)
     body = Writer(depth=1)
-    taken = {name, *low.parameters, *low.names.values()}
+    taken = _names_of(low)
     users = frozenset(identifier(value.hint) for value in low.facts.born)
     printer = Printer(body, [taken], users, low.names["t"])
     for shared in low.shared.values():
@@ -334,6 +334,15 @@ def _assemble(low: Lowering) -> MslKernel:
         function.threads is not None,
         tuple(_threadgroup_memory(low)),
     )
+
+
+def _kernel_name(low: Lowering) -> str:
+    return identifier(low.function.name) or "kernel_"
+
+
+def _names_of(low: Lowering) -> set[str]:
+    """The names that stand for something in the whole kernel: no variable has one of them."""
+    return {_kernel_name(low), *low.parameters, *low.names.values()}
 
 
 def _threadgroup_memory(low: Lowering) -> Iterator[ThreadgroupMemory]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from eas.msl.cxx.names import identifier, unique
 from eas.msl.cxx.temporaries import place_temporaries
@@ -28,13 +28,16 @@ from eas.support.records import record
 _INDENT = "  "
 
 
-def print_tree(root: Block, nodes: Sequence[Node], arrays: Sequence[Shared]) -> str:
+def print_tree(
+    root: Block, nodes: Sequence[Node], arrays: Sequence[Shared], taken: Collection[str]
+) -> str:
     """The statements of a tree, each below the expressions that are made before it.
 
     An expression is `#number`, a literal or a variable stands for itself. Those that become named
-    temporaries are marked; the others are printed inline, or nothing uses them.
+    temporaries are marked; the others are printed inline, or nothing uses them. No variable gets a
+    name that is `taken`, such as that of an argument.
     """
-    _name_all(root, arrays)
+    _name_all(root, arrays, set(taken))
     made: dict[tuple[Block, int], list[Node]] = {}
     for node in nodes:
         made.setdefault((node.scope, node.made), []).append(node)
@@ -42,9 +45,8 @@ def print_tree(root: Block, nodes: Sequence[Node], arrays: Sequence[Shared]) -> 
     return "\n".join(_TreePrinter(made).block(root, "")) + "\n"
 
 
-def _name_all(root: Block, arrays: Sequence[Shared]) -> None:
+def _name_all(root: Block, arrays: Sequence[Shared], taken: set[str]) -> None:
     """Gives variables and arrays the names of their hints, which need not be legal C++."""
-    taken: set[str] = set()
     variables: dict[Variable, None] = {}
     for _, _, statement in walk_nodes(root):
         match statement:
@@ -73,7 +75,7 @@ class _TreePrinter:
     def block(self, block: Block, indent: str) -> Iterator[str]:
         for index in range(len(block.statements) + 1):
             for node in self.made.get((block, index), ()):
-                if not node.plain:
+                if _is_numbered(node):
                     yield f"{indent}{self.definition(node)}"
             if index < len(block.statements):
                 yield from self.statement(block.statements[index], indent)
@@ -85,9 +87,9 @@ class _TreePrinter:
         return f"#{node.order}{name}: {type_name(node.dtype)} = {text}  ({how})"
 
     def text(self, node: Node) -> Text:
-        if node.plain:
-            return node.spell([self.text(operand) for operand in node.operands])
-        return Text(f"#{node.order}")
+        if _is_numbered(node):
+            return Text(f"#{node.order}")
+        return node.spell([self.text(operand) for operand in node.operands])
 
     def statement(self, statement: Statement, indent: str) -> Iterator[str]:
         texts = [self.text(operand) for operand in statement.operands]
@@ -96,6 +98,11 @@ class _TreePrinter:
             if number and block.statements:
                 yield f"{indent}else"
             yield from self.block(block, indent + _INDENT)
+
+
+def _is_numbered(node: Node) -> bool:
+    """Whether it has a line: a variable has one if its old value is used after a change."""
+    return node.is_named or not node.plain
 
 
 def _head(statement: Statement, texts: Sequence[Text]) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 
+import eas
+from eas import mk
 from tests.test_kernels import case_of, every_kernel
 from tests.thorough import sampled
 
@@ -22,3 +25,22 @@ def test_what_is_named_in_the_tree_is_declared_in_the_metal_text(name: str) -> N
     ]
     assert missing == []
     assert tree.count("threadgroup_barrier(") == metal.count("threadgroup_barrier(")
+
+
+@eas.kernel
+def double(x, N):
+    for _ in range(3):
+        N = N * 2
+    mk.store(x, 0, N)
+
+
+def test_a_variable_that_replaces_an_argument_has_a_name_of_its_own() -> None:
+    text = """\
+        declare int N_1 = N
+        loop for (int value = 0; value < 3; ++value)
+          #7 N: int = wrap_mul(N_1, 2)  (inline)
+          set N_1 = #7
+        guard t == 0
+          x[0] = N_1;
+        """
+    assert double.to_tree("*i32", "i32") == dedent(text)
