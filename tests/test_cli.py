@@ -228,6 +228,54 @@ def test_a_file_that_cannot_be_imported_is_an_error_at_its_line(eas: Run, file: 
     assert eas("msl", f"{file}::add", *ADD) == ("", dedent(error), 1)
 
 
+def test_what_a_file_prints_is_not_in_the_text_of_its_kernel(eas: Run, file: str) -> None:
+    text = eas("msl", f"{file}::add", *ADD)[0]
+    Path(file).write_text(f"{KERNELS}\nprint('imported')\n")
+    assert eas("msl", f"{file}::add", *ADD) == (text, "imported\n", 0)
+
+
+def test_a_file_with_dots_in_its_name_is_imported(eas: Run, file: str) -> None:
+    Path("add.v2.py").write_text(KERNELS)
+    shown = eas("msl", "add.v2.py::add", *ADD)[0].replace("add.v2.py:", "kernels.py:")
+    assert shown == eas("msl", f"{file}::add", *ADD)[0]
+
+
+def test_a_folder_is_not_taken_for_a_file(eas: Run, file: str) -> None:
+    Path("kernels").mkdir()
+    assert eas("msl", "kernels::add") == ("", "eas: kernels is a folder, not a Python file\n", 2)
+
+
+UNREADABLE = """\
+class Unreadable(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+raise Unreadable
+"""
+
+
+def test_an_error_without_words_is_named_at_its_line(eas: Run, file: str) -> None:
+    Path(file).write_text(UNREADABLE)
+    error = """\
+        error[import]: the file cannot be imported: Unreadable
+         --> kernels.py:5:1
+          |
+        5 | raise Unreadable
+          | ^^^^^^^^^^^^^^^^
+
+        1 error
+        """
+    assert eas("msl", f"{file}::add", *ADD) == ("", dedent(error), 1)
+
+
+def test_an_error_of_the_package_of_a_file_names_the_place(eas: Run, file: str) -> None:
+    Path("broken").mkdir()
+    Path("broken/__init__.py").write_text("1 / 0\n")
+    Path("broken/sums.py").write_text(KERNELS)
+    place = f"{Path.cwd()}/broken/__init__.py, line 1"
+    assert f"= note: it is raised in {place}\n" in eas("msl", "broken/sums.py::add", *ADD)[1]
+
+
 def test_the_version_is_that_of_the_package() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "eas.cli", "--version"], capture_output=True, text=True, check=True

@@ -70,6 +70,8 @@ def _module_name(path: str) -> tuple[str, str]:
     while os.path.isfile(os.path.join(folder, "__init__.py")):
         folder, package = os.path.split(folder)
         parts.insert(0, package)
+    if any("." in part for part in parts):  # no module has such a name
+        return f"_eas_{stem.replace('.', '_')}", os.path.dirname(path)
     is_taken = len(parts) == 1 and (parts[0] in sys.stdlib_module_names or parts[0] in sys.modules)
     return f"_eas_{parts[0]}" if is_taken or not parts else ".".join(parts), folder
 
@@ -101,22 +103,30 @@ def failure(error: BaseException, path: str) -> Diagnostic:
     if isinstance(error, SystemExit):
         what = f"the module ended itself: SystemExit({error.code!r})"
     else:
-        first = str(error).strip().partition("\n")[0]
+        first = _message(error).strip().partition("\n")[0]
         what = f"{type(error).__name__}: {first}" if first else type(error).__name__
     frames = _frames(error.__traceback__)
     own = [each for each in frames if each.tb_frame.f_code.co_filename == path]
     source = SourceName(os.path.basename(path), path)
     loc = _place(own[-1], source) if own else Loc(source, 1, 0, 1, 0)
     notes = ()
-    if frames and own and frames[-1] is not own[-1] and not _is_ours(frames[-1]):
+    if frames and frames[-1] not in own and not _is_of_no_use(frames[-1]):
         code, line = frames[-1].tb_frame.f_code, frames[-1].tb_lineno
         notes = (f"it is raised in {code.co_filename}, line {line}",)
     return Diagnostic(IMPORT, f"the file cannot be imported: {what}", loc, notes=notes)
 
 
-def _is_ours(trace: TracebackType) -> bool:
-    """Whether a frame is in a file of easy_as, which is of no use to a user."""
-    return str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == "eas"
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # of a class that the file defines
+        return ""
+
+
+def _is_of_no_use(trace: TracebackType) -> bool:
+    """Whether easy_as or the import itself refuses something, not a file that a user can see."""
+    module = str(trace.tb_frame.f_globals.get("__name__", ""))
+    return module.partition(".")[0] in ("eas", "importlib", "_frozen_importlib")
 
 
 def _frames(trace: TracebackType | None) -> list[TracebackType]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 from eas.analysis.loading import ImportFailure, import_file
@@ -47,13 +49,16 @@ def _read(kernel_name: str, arguments: list[str]) -> tuple[Kernel, list[str], di
 
 
 def kernels_of(path: str) -> dict[str, Kernel]:
-    """The kernels of a file, which is imported as a module."""
+    """The kernels of a file, which is imported as a module; what it prints is no output of ours."""
+    if os.path.isdir(path):
+        raise UsageError(f"{path} is a folder, not a Python file")
     if not os.path.isfile(path):
         raise UsageError(f"there is no file {path}")
     if not path.endswith(".py"):
         raise UsageError(f"{path} is not a Python file")
     try:
-        names = import_file(os.path.abspath(path), find_settings(path).import_folders)
+        with redirect_stdout(sys.stderr):
+            names = import_file(os.path.abspath(path), find_settings(path).import_folders)
     except ImportFailure as failure:
         raise CompileError(failure.diagnostics) from failure
     kernels = {name: value for name, value in names.items() if isinstance(value, Kernel)}
