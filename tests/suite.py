@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +52,9 @@ def leave_out_thorough(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
     if config.getoption("--thorough"):
         return
-    numbers = Counter[str]()
-    left_out = [item for item in items if _is_left_out(item, numbers)]
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    for cases in _sampled_tests(items):
+        left_out += _unsampled(cases)
     if left_out:
         names = {item.nodeid for item in left_out}
         items[:] = [item for item in items if item.nodeid not in names]
@@ -61,16 +62,37 @@ def leave_out_thorough(config: pytest.Config, items: list[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=left_out)
 
 
-def _is_left_out(item: pytest.Item, numbers: Counter[str]) -> bool:
-    """Whether `--thorough` is needed; `numbers` counts the sampled cases of each test so far."""
-    if item.get_closest_marker("thorough"):
-        return True
-    sampled = item.get_closest_marker("sampled")
-    if sampled is None:
-        return False
-    test = item.nodeid.partition("[")[0]
-    numbers[test] += 1
-    return (numbers[test] - 1) % sampled.args[0] != 0
+def _sampled_tests(items: Sequence[pytest.Item]) -> Iterable[list[pytest.Item]]:
+    """The cases of each test that is `sampled`, but those that are `thorough`."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("thorough"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return tests.values()
+
+
+def _unsampled(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """The cases of a test to leave out: of so many in a row, all but one.
+
+    That one has the values that have run least often so far, so that no backend and no dtype is
+    always left out. What has run is the same in every process: a value is known by its text.
+    """
+    marker = cases[0].get_closest_marker("sampled")
+    assert marker is not None
+    ran, left_out = Counter[tuple[str, str]](), list[pytest.Item]()
+    for first in range(0, len(cases), marker.args[0]):
+        row = cases[first : first + marker.args[0]]
+        values = {item: _values_of(item) for item in row}
+        chosen = max(row, key=lambda item: sum(1 / (1 + ran[value]) for value in values[item]))
+        ran.update(values[chosen])
+        left_out += [item for item in row if item is not chosen]
+    return left_out
+
+
+def _values_of(item: pytest.Item) -> list[tuple[str, str]]:
+    """The parameters of a case with the texts of their values."""
+    params: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    return [(name, repr(value)) for name, value in params.items()]
 
 
 def send_left_out(session: pytest.Session) -> None:

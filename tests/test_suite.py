@@ -14,7 +14,7 @@ from tests.processes import PATIENCE
 from tests.thorough import sampled, thorough
 
 REPOSITORY = Path(__file__).parent.parent
-CONFIGURATION = '[tool.pytest.ini_options]\nmarkers = ["thorough"]\n'
+CONFIGURATION = '[tool.pytest.ini_options]\nmarkers = ["sampled", "thorough"]\n'
 # The suite's own hooks and fixtures; its environment is this run's already.
 HOOKS = """
 import tests.conftest
@@ -106,6 +106,25 @@ def test_thorough_tests_run_if_they_are_asked_for(folder: Path, workers: str) ->
     assert code == 0, said
     assert "4 passed" in said
     assert "left out" not in said
+
+
+TABLE = """
+import pytest
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("backend", ["interpret", "cpu"])
+@pytest.mark.parametrize("dtype", ["i32", "f16", "f32"])
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_a_table(backend, dtype, size):
+    print(backend, dtype, size)
+"""
+
+
+def test_a_sample_of_a_table_has_all_values(folder: Path) -> None:
+    (folder / "cases/test_cases.py").write_text(TABLE)
+    said = run(folder, "-p", "no:xdist")[1]
+    ran = re.findall(r"^(interpret|cpu) (i32|f16|f32) (1|7|64)$", said, re.MULTILINE)
+    assert ran == [("interpret", "i32", "1"), ("cpu", "f16", "7"), ("interpret", "f32", "64")]
 
 
 @thorough

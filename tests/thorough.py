@@ -13,9 +13,9 @@ thorough = pytest.mark.thorough
 
 
 def sampled(every: int) -> pytest.MarkDecorator:
-    """Of a test with many cases one of so many runs without `--thorough`: the first, and so on.
+    """Of a test with many cases one of so many in a row runs without `--thorough`.
 
-    Cases often alternate between two backends or dtypes: an odd number samples both.
+    It is the one whose values, such as the backend and the dtype, have run least often before it.
     """
     return pytest.mark.sampled(every)
 
