@@ -28,7 +28,6 @@ from eas.msl.cxx.names import identifier, unique
 from eas.msl.cxx.printer import Printer
 from eas.msl.cxx.temporaries import place_temporaries
 from eas.msl.cxx.tree import Shared
-from eas.msl.cxx.tree_text import print_tree
 from eas.msl.layout.layout import Budget
 from eas.msl.layout.ownership import MAX_THREADS, complete_layout
 from eas.msl.lower.body import lower_body
@@ -153,6 +152,8 @@ def describe(function: Function, threads: int | None = None) -> tuple[str, str]:
 
 def describe_tree(function: Function, threads: int | None = None) -> str:
     """The C++ tree of a kernel, as text; the function is what `write` takes."""
+    from eas.msl.cxx.tree_text import print_tree  # not needed for what a compile makes
+
     low = _prepare_and_lower(function, threads)
     return print_tree(low.root, low.nodes, list(low.shared.values()), _names_of(low))
 
