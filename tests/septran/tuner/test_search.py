@@ -65,7 +65,6 @@ def test_a_grid_covers_all_legal_points(problem: Problem, store: Store) -> None:
     assert [candidates.space.point(trial.values) for trial in trials] == legal
 
 
-@thorough
 @pytest.mark.parametrize("method", ["evolution", pytest.param("annealing", marks=thorough)])
 def test_a_search_finds_the_best_of_a_formula(problem: Problem, store: Store, method: str) -> None:
     everything = min(formula(trial.values) for trial in run(problem, store, 10_000, "grid"))
