@@ -145,7 +145,7 @@ def _access(ctx: Context, ptr: Operand, boundary_check: Operand) -> tuple[Operan
     assert isinstance(block_shape, Const)
     array = as_array_pointer(base).array
     block = static_shape(ctx, block_shape)
-    checked = {axis % len(block) for axis in static_ints(ctx, boundary_check, "an axis")}
+    checked = _checked_axes(ctx, boundary_check, len(block))
     total: Num | None = None
     mask: Num | None = None
     rows = zip(_items(shape), _items(strides), _items(offsets), strict=True)
@@ -158,6 +158,15 @@ def _access(ctx: Context, ptr: Operand, boundary_check: Operand) -> tuple[Operan
             mask = inside if mask is None else _both(ctx, mask, inside)
     assert total is not None
     return base, broadcast(ctx, total, block), mask
+
+
+def _checked_axes(ctx: Context, boundary_check: Operand, rank: int) -> set[int]:
+    axes = static_ints(ctx, boundary_check, "an axis")
+    for axis in axes:
+        if not -rank <= axis < rank:
+            message = f"a block of {rank} {'axis' if rank == 1 else 'axes'} has no axis {axis}"
+            raise ctx.refusal("E0511", message, at=boundary_check)
+    return {axis % rank for axis in axes}
 
 
 def _along(ctx: Context, array: Array, axis: int, block: Shape, offset: Number) -> Num:

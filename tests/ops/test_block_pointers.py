@@ -8,6 +8,7 @@ import pytest
 import eas
 from eas import mk
 from tests.backends import BACKENDS
+from tests.frontend.running import codes_of
 from tests.thorough import sampled
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -31,6 +32,25 @@ def test_block_pointers_move_and_stop_at_the_edges(backend: str) -> None:
     out = np.zeros_like(a)
     copy_tiles[(4,)](a, out, 13, 21, TILES=3, ROWS=4, COLUMNS=8, _backend=backend)
     np.testing.assert_array_equal(out, 2 * a)
+
+
+@eas.kernel
+def copy_ends(a, out, CHECK: eas.constexpr):
+    source = mk.make_block_ptr(a, (2, 3), (4, 1), (0, 0), (2, 4))
+    target = mk.make_block_ptr(out, (2, 4), (4, 1), (0, 0), (2, 4))
+    mk.store(target, mk.load(source, boundary_check=CHECK))
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_an_axis_that_is_checked_is_counted_from_either_end(axis: int) -> None:
+    a, out = np.ones((2, 4), np.float32), np.ones((2, 4), np.float32)
+    copy_ends[1](a, out, CHECK=(axis,), _backend="interpret")
+    np.testing.assert_array_equal(out, [[1, 1, 1, 0]] * 2)
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_an_axis_that_a_block_does_not_have_is_refused(axis: int) -> None:
+    assert codes_of(copy_ends.fn, "*f32", "*f32", CHECK=(axis,)) == ["E0511"]
 
 
 # A tile of an array of three axes, of which some are checked, and where they lie in memory.
