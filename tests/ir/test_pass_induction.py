@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import eas
+from eas import mk
 from eas.ir.lowering.induction import simplify_induction
 from tests.ir.texts import change, lines
 
@@ -86,3 +89,20 @@ def test_a_loop_that_ends_in_its_first_trip_is_left_alone() -> None:
         }
     """
     assert change(text, simplify_induction) == lines(text)
+
+
+@eas.kernel
+def back_and_forth(x, y, n, m, TRIPS: eas.constexpr):
+    i = mk.arange(0, 32)
+    at, total = i, mk.zeros((32,), mk.f32)
+    for _ in range(TRIPS):
+        total += mk.load(x, at)
+        at = at + m - n
+    mk.store(y, i, total)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "msl-host"])
+def test_a_block_that_is_moved_up_and_down_is_where_it_should_be(backend: str) -> None:
+    x, y = np.arange(64, dtype=np.float32), np.zeros(32, np.float32)
+    back_and_forth[1](x, y, 3, 8, TRIPS=4, _backend=backend)
+    np.testing.assert_array_equal(y, sum(x[5 * trip :][:32] for trip in range(4)))

@@ -7,6 +7,7 @@ import pytest
 
 import eas
 from eas import mk
+from tests.frontend.running import codes_of
 
 
 @eas.kernel
@@ -22,6 +23,16 @@ def test_the_interpreter_reports_a_promise_that_is_broken(n: int) -> None:
     x, out = np.arange(20, dtype=np.float32), np.zeros(20, np.int32)
     with pytest.raises(eas.KernelError, match="an assumption does not hold"):
         halve[(1,)](x, out, n, SIZE=20, _backend="interpret")
+
+
+@eas.kernel
+def of_a_factor(x, FACTOR: eas.constexpr):
+    mk.store(x, mk.multiple_of(mk.load(x, 0), FACTOR), 1)
+
+
+@pytest.mark.parametrize("factor", [0, -4])
+def test_a_factor_below_one_is_refused(factor: int) -> None:
+    assert codes_of(of_a_factor.fn, "*i32", FACTOR=factor) == ["E0705"]
 
 
 def test_metal_does_not_check_promises() -> None:
