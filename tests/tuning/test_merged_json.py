@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from eas.tuning.merged_json import TuningFileWarning, add_entries, read_entries
+from tests.processes import PATIENCE
 
 
 def test_entries_are_read_as_they_were_added(tmp_path: Path) -> None:
@@ -84,31 +87,26 @@ def test_a_link_to_a_file_stays_one(tmp_path: Path) -> None:
     assert read_entries(tmp_path / "tuning.json") == {"a": {}}
 
 
-def _add(path: Path, name: str) -> None:
-    for number in range(10):
-        add_entries(path, {f"{name}.{number}": {"number": number}})
+def start(path: Path, name: str, count: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.tuning.adding", str(path), name, str(count)]
+    return subprocess.Popen(command)
 
 
 def test_eight_processes_lose_no_entries(tmp_path: Path) -> None:
     path = tmp_path / "tuning.json"
-    context = multiprocessing.get_context("forkserver")
-    workers = [context.Process(target=_add, args=(path, str(n))) for n in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    workers = [start(path, str(n), 10) for n in range(8)]
+    assert [worker.wait(PATIENCE) for worker in workers] == [0] * 8
     assert len(read_entries(path)) == 80
 
 
 def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "tuning.json"
     add_entries(path, {"first": {}})
-    context = multiprocessing.get_context("forkserver")
-    for _ in range(5):
-        worker = context.Process(target=_add, args=(path, "killed"))
-        worker.start()
-        worker.join(0.15)
-        worker.kill()
-        worker.join()
-        assert "first" in json.loads(path.read_text())["entries"]
+    for number in range(5):
+        with start(path, str(number), 1_000_000) as worker:
+            while f"{number}.0" not in read_entries(path):
+                assert worker.poll() is None
+            time.sleep(0.003 * number)
+            worker.kill()
+        assert {"first", f"{number}.0"} <= json.loads(path.read_text())["entries"].keys()
     assert add_entries(path, {"last": {}})
