@@ -10,6 +10,7 @@ from eas.frontend_ast.operands import Num, Operand
 from eas.frontend_ast.positions import use_position
 from eas.frontend_ast.promote import broadcast, materialize, number, to_bool
 from eas.frontend_ast.static import runtime_number
+from eas.ir.ops.simdgroup import EXCHANGES
 from eas.ir.types import BOOL, I32
 
 
@@ -56,5 +57,5 @@ def _of_each_thread(ctx: Context, name: str, a: Operand) -> Num:
 SIMDGROUPS: dict[str, Callable[..., Operand]] = {
     **{name: _reduction(name) for name in ("simd_sum", "simd_max", "simd_min")},
     **{name: _vote(name) for name in ("simd_any", "simd_all")},
-    **{name: _exchange(name) for name in ("simd_shuffle", "simd_shuffle_xor", "simd_broadcast")},
+    **{op.name: _exchange(op.name) for op in EXCHANGES},
 }

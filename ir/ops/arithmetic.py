@@ -40,14 +40,16 @@ def _is_zero_divisor(a: Array, b: Array) -> Array | None:
     return np.equal(b, 0) if a.dtype.kind in "iu" else None
 
 
-_DIVISION_BY_ZERO = Fault("integer division by zero", _is_zero_divisor, _on_ints)
+_DIVISION_BY_ZERO = Fault("integer division by zero", _is_zero_divisor, _on_ints, of_second=True)
 
 
 def _is_bad_shift(a: Array, b: Array) -> Array:
     return (b < 0) | (b >= a.dtype.itemsize * 8)
 
 
-_BAD_SHIFT = Fault("shift by a negative amount or by the width or more", _is_bad_shift, _on_ints)
+_BAD_SHIFT = Fault(
+    "shift by a negative amount or by the width or more", _is_bad_shift, _on_ints, of_second=True
+)
 
 
 def _truncdiv(a: Array, b: Array) -> Array:

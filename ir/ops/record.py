@@ -45,12 +45,20 @@ class Fault:
     """Operands for which an op's result is unspecified; the interpreter reports them.
 
     `where` takes what the op's meaning takes and gives a bool array, or None if it cannot happen
-    for these dtypes.
+    for these dtypes. If it is `of_second`, the second operand alone decides, with the dtype
+    of the first.
     """
 
     message: str
     where: Callable[..., Array | None]
     applies: Callable[[Sequence[Type], Attrs], bool]
+    of_second: bool = False
+
+    def happens_for(self, second: bool | int | float, first: DType) -> bool:
+        """Whether it happens for this second operand, which alone decides."""
+        assert self.of_second
+        where = self.where(np.zeros(1, first.numpy), np.asarray([second]))
+        return where is not None and bool(where.any())
 
 
 @frozen(eq=False)
@@ -67,7 +75,8 @@ class OpDef:
     The traits say what passes and backends ask about an op. A `view` only moves elements: each
     element of its result is one of its operand, which stands first. A `position` is the index of a
     program, a lane or a thread, or their number. `reduction` is the kind of a reduction of a block,
-    such as "sum", empty for every other op. A `simdgroup` op exchanges values in a simdgroup.
+    such as "sum", empty for every other op. A `simdgroup` op exchanges values in a simdgroup; if it
+    reduces them, `simd_reduction` is the kind of the reduction.
     """
 
     name: str
@@ -86,6 +95,7 @@ class OpDef:
     position: bool = False
     reduction: str = ""
     simdgroup: bool = False
+    simd_reduction: str = ""
 
     @property
     def repeats(self) -> bool:

@@ -88,7 +88,7 @@ def _reduction(kind: str, doc: str) -> OpDef:
         result = whole.typing(operands, {"axis": None})
         return make_type(dtype_of(result), shape_of(operands[0]))
 
-    return _op(f"simd_{kind}", ("a",), rule, _in_groups(whole.meaning), doc)
+    return _op(f"simd_{kind}", ("a",), rule, _in_groups(whole.meaning), doc, kind)
 
 
 def _check_threads(a: Type) -> None:
@@ -105,18 +105,35 @@ def _exchange_type(operands: Sequence[Type], attrs: Attrs) -> Type:
     return a
 
 
-def _op(name: str, operands: tuple[str, ...], rule: TypeRule, meaning: Any, doc: str) -> OpDef:
+def _op(
+    name: str,
+    operands: tuple[str, ...],
+    rule: TypeRule,
+    meaning: Any,
+    doc: str,
+    reduction: str = "",
+) -> OpDef:
     return OpDef(
-        name, operands, rule, meaning, doc, elementwise=False, collective=True, simdgroup=True
+        name,
+        operands,
+        rule,
+        meaning,
+        doc,
+        elementwise=False,
+        collective=True,
+        simdgroup=True,
+        simd_reduction=reduction,
     )
 
 
-_EXCHANGES = (
+_REDUCTIONS = (
     _reduction("sum", "the sum over a simdgroup"),
     _reduction("max", "the greatest of a simdgroup"),
     _reduction("min", "the least of a simdgroup"),
     _reduction("any", "whether it is true for any thread"),
     _reduction("all", "whether it is true for all"),
+)
+EXCHANGES = (
     _op("simd_shuffle", ("a", "lane"), _exchange_type, _fetch, "the value of another lane"),
     _op("simd_broadcast", ("a", "lane"), _exchange_type, _fetch, "the value of one lane"),
     _op(
@@ -138,4 +155,4 @@ MMA = OpDef(
     collective=True,
     simdgroup=True,
 )
-SIMDGROUP = (*_EXCHANGES, MMA)
+SIMDGROUP = (*_REDUCTIONS, *EXCHANGES, MMA)

@@ -8,9 +8,6 @@ from eas.ir.nodes import Compute, Constant, Op
 
 Literal = bool | int | float
 
-_DIVISIONS = frozenset({"floordiv", "mod", "truncdiv", "truncmod"})
-_SHIFTS = frozenset({"shl", "shr"})
-
 
 def note_literal(op: Op, known: dict[int, Literal]) -> None:
     """Adds the op's result to the known literals, if it is one, or a block that repeats one."""
@@ -22,12 +19,11 @@ def note_literal(op: Op, known: dict[int, Literal]) -> None:
 
 def can_fault(op: Compute, known: Mapping[int, Literal]) -> bool:
     """Whether some operands make the op fault, as far as the known literals show."""
-    if op.op.fault is None:
+    fault = op.op.fault
+    if fault is None:
         return False
     if not op.op.can_fault([value.ty for value in op.operands], dict(op.attrs)):
         return False
-    if op.op.name in _DIVISIONS:
-        return known.get(op.operands[1].id, 0) == 0
-    if op.op.name in _SHIFTS:
-        return not 0 <= known.get(op.operands[1].id, -1) < op.result.ty.dtype.bits
-    return True
+    if not fault.of_second or op.operands[1].id not in known:
+        return True
+    return fault.happens_for(known[op.operands[1].id], op.result.ty.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eas.ir.nodes import Compute
-from eas.ir.ops.simdgroup import SIMD
+from eas.ir.ops.simdgroup import MMA, SIMD
 from eas.llvm.emit.casts import cast
 from eas.llvm.emit.emit import V, const
 from eas.llvm.lanes.coordinates import Coords
@@ -11,14 +11,12 @@ from eas.llvm.lanes.lane_values import LaneValue, Strided, Uniform, Vector, firs
 from eas.llvm.lanes.reductions import combine, identity, reduce_lanes, without_accumulators
 from eas.llvm.lanes.vector_body import Body
 
-_FETCHES = {"simd_shuffle", "simd_broadcast", "simd_shuffle_xor"}
-
 
 def simd(body: Body, op: Compute, coords: Coords) -> LaneValue:
     """The result of a simdgroup op in the threads at these coordinates."""
-    if op.op.name in _FETCHES:
-        return _fetch(body, op, coords)
-    return _mma(body, op, coords) if op.op.name == "mma_word" else _reduce(body, op, coords)
+    if op.op.simd_reduction:
+        return _reduce(body, op, coords)
+    return _mma(body, op, coords) if op.op is MMA else _fetch(body, op, coords)
 
 
 def _start(body: Body, thread: LaneValue) -> V:
@@ -48,7 +46,7 @@ def _fetch(body: Body, op: Compute, coords: Coords) -> LaneValue:
 def _reduce(body: Body, op: Compute, coords: Coords) -> LaneValue:
     """Reduces the values of the threads of a simdgroup that exist."""
     e, operand = body.e, op.operands[0]
-    r = without_accumulators(op, op.op.name.removeprefix("simd_"), op.result.ty.dtype)
+    r = without_accumulators(op, op.op.simd_reduction, op.result.ty.dtype)
     start, threads = _start(body, coords[0]), operand.shape[0]
     total: V | None = None
     for offset in range(0, SIMD, body.width):

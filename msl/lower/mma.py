@@ -15,7 +15,7 @@ from eas.ir.nodes import Constant, Load, TargetOp, Value
 from eas.ir.ops.simdgroup import SIMD
 from eas.ir.types import BOOL, F32, I32, DType, Pointer, count
 from eas.msl.cxx.tile_multiply import Factor, Product
-from eas.msl.cxx.tree import Node, Shared, Variable
+from eas.msl.cxx.tree import Block, Node, Shared, Variable
 from eas.msl.layout.layout import Strategy
 from eas.msl.lower.fragments import (
     At,
@@ -81,8 +81,8 @@ class MmaState:
     fragments: dict[Value, Fragments] = field(default_factory=dict[Value, Fragments])
     parities: dict[Value, Variable] = field(default_factory=dict[Value, Variable])
     stores: dict[Value, TargetOp] = field(default_factory=dict[Value, TargetOp])
-    conditions: dict[tuple[int, int, Variable], Node] = field(
-        default_factory=dict[tuple[int, int, Variable], Node]
+    conditions: dict[tuple[Block, int, Variable], Node] = field(
+        default_factory=dict[tuple[Block, int, Variable], Node]
     )
 
     def of(self, op: TargetOp) -> Fragments:
@@ -206,7 +206,7 @@ def _has_product(
     is_working = has_work(found, low)
     if parity is None:
         return is_working
-    key = (id(low.block), found.partition.simdgroups, parity)
+    key = (low.block, found.partition.simdgroups, parity)
     if key not in state.conditions:
         test = low.infix(">", low.read(parity), low.literal(0, I32), Level.RELATIONAL, BOOL)
         if is_working is not None:

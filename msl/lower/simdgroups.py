@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from eas.ir.nodes import Compute
-from eas.ir.ops.simdgroup import SIMD
+from eas.ir.ops.simdgroup import MMA, SIMD
 from eas.ir.types import F32, I32, DType
 from eas.msl.cxx.spelling import converted
 from eas.msl.cxx.tree import Node, Variable
@@ -22,10 +22,11 @@ from eas.msl.ops.text import Level, Text, call, infix
 
 def lower_simd_op(op: Compute, low: Lowering) -> Node:
     """Declares the result of an op of a simdgroup."""
-    if op.op.name == "mma_word":
+    if op.op is MMA:
         return _multiplied(op, low)
     nodes = [low.at(value) for value in op.operands]
-    variable = Variable(op.result.hint or op.op.name.removeprefix("simd_"), op.result.ty.dtype)
+    hint = op.result.hint or op.op.simd_reduction or op.op.name.removeprefix("simd_")
+    variable = Variable(hint, op.result.ty.dtype)
     low.declare(variable, _spelled(op, nodes, low), op.loc)
     return low.read(variable)
 
@@ -50,7 +51,7 @@ def _product(texts: Sequence[Text]) -> Text:
 
 
 def _spelled(op: Compute, nodes: Sequence[Node], low: Lowering) -> Node:
-    if len(nodes) == 1:
+    if op.op.simd_reduction:
         return _reduced(op, nodes[0], low)
     if not _exists(op, low) or not _takes_lane(op, low):
         return _shuffled_if_valid(op, nodes, low)
@@ -97,7 +98,7 @@ def _shuffled_if_valid(op: Compute, nodes: Sequence[Node], low: Lowering) -> Nod
 def _reduced(op: Compute, node: Node, low: Lowering) -> Node:
     """A reduction of a simdgroup, in a dtype that Metal supports."""
     source, target = op.operands[0].ty.dtype, op.result.ty.dtype
-    name = op.op.name.removeprefix("simd_")
+    name = op.op.simd_reduction
     carried = carried_dtype(name, source)
     is_float_extreme = name in ("max", "min") and carried.is_float
 

@@ -85,7 +85,7 @@ class _Walk:
 
     finder: Finder
     backings: Backings
-    known: dict[int, Effects] = field(default_factory=dict[int, Effects])
+    known: dict[Step, Effects] = field(default_factory=dict[Step, Effects])
     hoisted: list[If] = field(default_factory=list[If])  # branches with a barrier before them
 
     def steps(
@@ -159,10 +159,10 @@ class _Walk:
 
     def effects(self, step: Step) -> Effects:
         """The effects of a step, with overlaid arrays replaced by their backing array."""
-        if id(step) not in self.known:
+        if step not in self.known:
             effects = step.effects(self.finder)
-            self.known[id(step)] = self.on_backings(effects) if self.backings else effects
-        return self.known[id(step)]
+            self.known[step] = self.on_backings(effects) if self.backings else effects
+        return self.known[step]
 
     def on_backings(self, effects: Effects) -> Effects:
         after = effects.after_barrier

@@ -48,7 +48,7 @@ class StoreTile(Item):
         return (Access(array, "write", thread, parity=parity),)
 
 
-@frozen
+@frozen(eq=False)
 class Mma(Step):
     """The simdgroups initialize an accumulator, add a product to it, or store it to memory.
 

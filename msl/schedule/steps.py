@@ -61,7 +61,7 @@ class Elements(Step):
         return Effects((*self.touched, *own))
 
 
-@frozen
+@frozen(eq=False)
 class Uniform(Step):
     """Every thread computes the same value."""
 
@@ -73,7 +73,7 @@ class Uniform(Step):
         return Effects(tuple(kernel_accesses(self.op, Domain(()), finder.layout)))
 
 
-@frozen
+@frozen(eq=False)
 class SingleThread(Step):
     """One thread has an effect for all; all threads may need the result of an atomic."""
 
@@ -91,7 +91,7 @@ class SingleThread(Step):
         return Effects(tuple(accesses))
 
 
-@frozen
+@frozen(eq=False)
 class BroadcastResult(Step):
     """Every thread reads the result of an atomic that one thread did for all."""
 
@@ -106,7 +106,7 @@ def broadcast_of(op: Atomic) -> ThreadgroupArray:
     return ThreadgroupArray(Role.BROADCAST, op.result)
 
 
-@frozen
+@frozen(eq=False)
 class StorePartials(Step):
     """The simdgroups store their partials of some reductions to threadgroup memory.
 
@@ -121,7 +121,7 @@ class StorePartials(Step):
         return Effects(_in_current_stage("write", arrays, self.stage))
 
 
-@frozen
+@frozen(eq=False)
 class ReducePartials(Step):
     """Every thread reduces the partials of all simdgroups; then double buffers are swapped."""
 
@@ -145,7 +145,7 @@ def _in_current_stage(kind: Kind, arrays: list[ThreadgroupArray], stage: int) ->
     return tuple(Access(array, kind, parity=parity(array)) for array in arrays)
 
 
-@frozen
+@frozen(eq=False)
 class ReduceChunks(Step):
     """A reduction along an axis, a chunk at a time through threadgroup memory.
 
@@ -166,7 +166,7 @@ def chunk_of(op: Compute) -> ThreadgroupArray:
     return ThreadgroupArray(Role.CHUNK, op.result)
 
 
-@frozen
+@frozen(eq=False)
 class CombineLanes(Step):
     """The lanes of each simdgroup reduce their values by a function of the user's."""
 
@@ -177,7 +177,7 @@ class CombineLanes(Step):
         return Effects(writes(map(partials, self.op.results))) if is_stored else NO_EFFECTS
 
 
-@frozen
+@frozen(eq=False)
 class CombinePartials(Step):
     """Every thread reduces the partials of such a reduction."""
 
@@ -193,7 +193,7 @@ def crosses_simdgroups(threads: int) -> bool:
     return threads > SIMD
 
 
-@frozen
+@frozen(eq=False)
 class ScanPartials(Step):
     """One simdgroup scans the partials of all of them."""
 
@@ -204,7 +204,7 @@ class ScanPartials(Step):
         return Effects(writes(map(partials, self.op.results)))
 
 
-@frozen
+@frozen(eq=False)
 class ScanRows(Step):
     """The owner of each row scans it in threadgroup memory."""
 
@@ -215,7 +215,7 @@ class ScanRows(Step):
         return Effects(writes(map(staged, self.op.results)))
 
 
-@frozen
+@frozen(eq=False)
 class UniformControl(Step):
     """Control flow of all threads together, with the steps of each region."""
 
@@ -223,14 +223,14 @@ class UniformControl(Step):
     plans: tuple[tuple[Step, ...], ...]
 
 
-@frozen
+@frozen(eq=False)
 class RegionEnd(Step):
     """The end of a region; blocks are assigned before it."""
 
     op: Terminator
 
 
-@frozen
+@frozen(eq=False)
 class Sync(Step):
     """A barrier, with the memory that it orders; `loc` is set for a barrier of the user's."""
 

@@ -12,6 +12,7 @@ import pytest
 
 from eas.ir.ops import OPS
 from eas.ir.ops.simdgroup import SIMD
+from eas.ir.types import I32
 
 REPOSITORY = Path(__file__).parents[2]
 PRODUCT = ("eas", "frontend_ast", "ir", "llvm", "msl", "runtime")
@@ -23,7 +24,18 @@ TRAITS = {
     "positional": {name for name, op in OPS.items() if op.positional},
     "reduction": {name for name, op in OPS.items() if op.reduction},
     "simdgroup": {name for name, op in OPS.items() if op.simdgroup},
+    "simd_reduction": {name for name, op in OPS.items() if op.simd_reduction},
+    "simdgroup without a reduction": {
+        name for name, op in OPS.items() if op.simdgroup and not op.simd_reduction
+    },
+    "exchange in a simdgroup": {
+        name for name, op in OPS.items() if op.simdgroup and len(op.operands) == 2
+    },
+    "fault of the second operand": {
+        name for name, op in OPS.items() if op.fault and op.fault.of_second
+    },
 }
+FAULTS = {name: op.fault for name, op in OPS.items() if op.fault and op.fault.of_second}
 
 
 def product_files() -> list[Path]:
@@ -101,6 +113,16 @@ def test_a_position_has_no_operands() -> None:
 def test_reductions_and_simdgroup_ops_are_collective() -> None:
     named = TRAITS["reduction"] | TRAITS["simdgroup"]
     assert {name for name in named if not OPS[name].collective} == set()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("second", [-1, 0, 1, 31, 32])
+def test_a_fault_of_the_second_operand_is_found_from_a_literal(name: str, second: int) -> None:
+    fault = FAULTS[name]
+    first = np.arange(-4, 4, dtype=np.int32)
+    happens = fault.where(first, np.full(8, second, np.int32))
+    assert happens is not None
+    assert set(happens) == {fault.happens_for(second, I32)}
 
 
 def test_a_simdgroup_has_32_threads() -> None:
