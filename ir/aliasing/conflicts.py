@@ -21,10 +21,11 @@ from eas.ir.aliasing.disjointness import (
 from eas.ir.aliasing.lane_indices import Indices
 from eas.ir.aliasing.masked_rows import are_masked_rows
 from eas.ir.aliasing.queries import Facts
-from eas.ir.nodes import Atomic, For, Function, Load, Op, Store, Value, While, regions_of
+from eas.ir.nodes import Atomic, For, Function, Load, Op, Store, Value, While, regions_of, walk
 from eas.support.records import frozen, replace
 
 Kind = Literal["read", "write", "atomic"]
+Loops = tuple[For | While, ...]
 Parity = tuple[Hashable, Literal["current", "previous"]]
 ONCE = "once"
 
@@ -35,8 +36,8 @@ class Access:
 
     `thread` identifies the thread: equal ones are the same thread (a lane's own offset, or the one
     thread that acts for all); None is any thread. `earlier` is set for an access of an earlier
-    trip. `parity` is set for a tile that is double buffered: the tile, and which of its two
-    buffers.
+    trip: the outermost loop that has gone on since. `parity` is set for a tile that is double
+    buffered: the tile, and which of its two buffers.
     """
 
     array: Hashable
@@ -49,11 +50,11 @@ class Access:
 
 @frozen
 class Touch:
-    """An access of an array that changes, by an op in the innermost `loop` around it."""
+    """An access of an array that changes, by an op in `loops`, the innermost one first."""
 
     op: Load | Store | Atomic
     access: Access
-    loop: For | While | None
+    loops: Loops
 
 
 def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: Facts) -> Access:
@@ -74,9 +75,10 @@ def conflict(a: Access, b: Access, facts: Facts) -> bool:
         return False
     if a.form is None or b.form is None:
         return True
-    if are_disjoint(a.form, b.form):
-        return False
-    if a.earlier is None and b.earlier is None and are_other_slots(a.form, b.form, facts):
+    loop = a.earlier or b.earlier
+    if loop is None:
+        return not (are_disjoint(a.form, b.form) or are_other_slots(a.form, b.form, facts))
+    if are_disjoint(a.form, b.form, lambda value: facts.is_inside(value, loop)):
         return False
     return not (
         isinstance(a.earlier, For) and are_disjoint_across_trips(a.form, b.form, a.earlier, facts)
@@ -97,7 +99,10 @@ def after_trip(access: Access, loop: For | While, facts: Facts) -> Access:
     thread = access.thread
     if thread is not None and isinstance(thread[0], Value) and facts.is_inside(thread[0], loop):
         thread = None
-    return replace(access, thread=thread, earlier=access.earlier or loop)
+    earlier = access.earlier
+    if earlier is None or any(op is earlier for each in regions_of(loop) for op in walk(each)):
+        earlier = loop
+    return replace(access, thread=thread, earlier=earlier)
 
 
 def _are_other_buffers(a: Access, b: Access) -> bool:
@@ -113,14 +118,14 @@ def after_swap(access: Access) -> Access:
     return replace(access, parity=(name, "previous" if phase == "current" else "current"))
 
 
-def accesses_in_loops(
-    op: Op, loop: For | While | None = None
-) -> Iterator[tuple[Load | Store | Atomic, For | While | None]]:
-    """The accesses in an op, each with the innermost loop around it whose trips repeat it."""
+def accesses_in_loops(op: Op, loops: Loops = ()) -> Iterator[tuple[Load | Store | Atomic, Loops]]:
+    """The accesses in an op, each with the loops whose trips repeat it, the innermost one first."""
     if isinstance(op, Load | Store | Atomic):
-        yield op, loop
+        yield op, loops
     for region in regions_of(op):
-        inside = op if isinstance(op, For | While) and region is not op.orelse else loop
+        inside = loops
+        if isinstance(op, For | While) and region is not op.orelse:
+            inside = (op, *loops)
         for inner in region.ops:
             yield from accesses_in_loops(inner, inside)
 
@@ -138,12 +143,22 @@ def need_lockstep(touches: list[Touch], function: Function, facts: Facts) -> boo
 def conflicts(touches: list[Touch], facts: Facts) -> Iterator[tuple[Access, Access]]:
     """The pairs of accesses that need the lanes in lockstep."""
     for a, b in _pairs(touches):
-        loop = a.loop or b.loop
-        first, second = a.access, b.access
-        if loop is not None:
-            first, second = after_trip(first, loop, facts), after_trip(second, loop, facts)
-        if (loop is not None or a is not b) and conflict(first, second, facts):
-            yield first, second
+        for first, second in _meetings(a, b, facts):
+            if conflict(first, second, facts):
+                yield first, second
+
+
+def _meetings(a: Touch, b: Touch, facts: Facts) -> Iterator[tuple[Access, Access]]:
+    """Two accesses in one trip, and in different trips of each loop around one of them."""
+    if a is not b:
+        yield a.access, b.access
+    for loop in a.loops + b.loops[: len(b.loops) - _shared_loops(a, b)]:
+        yield after_trip(a.access, loop, facts), after_trip(b.access, loop, facts)
+
+
+def _shared_loops(a: Touch, b: Touch) -> int:
+    """How many loops are around both accesses: the outermost ones of each."""
+    return sum(x is y for x, y in zip(reversed(a.loops), reversed(b.loops), strict=False))
 
 
 def _pairs(touches: list[Touch]) -> Iterator[tuple[Touch, Touch]]:

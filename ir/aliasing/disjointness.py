@@ -6,7 +6,7 @@ addresses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 
 from eas.ir.aliasing.affine_forms import Form, plus
@@ -57,10 +57,18 @@ def difference(a: Form, b: Form) -> Form:
     return plus(a, b, -1)
 
 
-def are_disjoint(a: Form, b: Form) -> bool:
-    """Whether no lane accesses by one offset what a lane accesses by the other, in any trip."""
+def _never(value: Value) -> bool:
+    del value
+    return False
+
+
+def are_disjoint(a: Form, b: Form, varies: Callable[[Value], bool] = _never) -> bool:
+    """Whether no lane accesses by one offset what a lane accesses by the other.
+
+    A shared value that `varies` may be another one in each of the two accesses.
+    """
     if a.strided or b.strided:
-        return _are_different_elements(a, b)
+        return _are_different_elements(a, b, varies)
     step = 0
     for form in (a, b):
         for terms in (form.shared, form.lanes, form.unknown):
@@ -68,19 +76,19 @@ def are_disjoint(a: Form, b: Form) -> bool:
     distance = a.constant - b.constant
     if distance % step if step else distance:
         return True
-    if a.unknown or b.unknown or a.shared != b.shared:
+    if a.unknown or b.unknown or a.shared != b.shared or any(map(varies, a.shared)):
         return False
     (low_a, high_a), (low_b, high_b) = a.span, b.span
     return distance + low_a > high_b or distance + high_a < low_b
 
 
-def _are_different_elements(a: Form, b: Form) -> bool:
+def _are_different_elements(a: Form, b: Form, varies: Callable[[Value], bool]) -> bool:
     """Whether an index along some axis of an array differs; its elements do not overlap."""
     if replace(a, strided={}) != Form() or replace(b, strided={}) != Form():
         return False
     axes = {**a.strided, **b.strided}
     return any(
-        are_disjoint(a.strided.get(stride, Form()), b.strided.get(stride, Form()))
+        are_disjoint(a.strided.get(stride, Form()), b.strided.get(stride, Form()), varies)
         for stride in axes
     )
 

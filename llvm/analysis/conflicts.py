@@ -55,9 +55,9 @@ def access_at(op: Load | Store | Atomic, shape: Shape, facts: Facts) -> Access:
 
 
 def touches_of(op: Op, shape: Shape, facts: Facts) -> list[Touch]:
-    """The accesses in an op by the lanes of a shape, each with the innermost loop around it."""
+    """The accesses in an op by the lanes of a shape, each with the loops around it."""
     return [
-        Touch(each, access_at(each, shape, facts), loop) for each, loop in accesses_in_loops(op)
+        Touch(each, access_at(each, shape, facts), loops) for each, loops in accesses_in_loops(op)
     ]
 
 

@@ -93,3 +93,52 @@ def test_what_was_read_does_not_change_when_the_array_does(kernel: eas.Kernel) -
     is_below = np.arange(LANES) < 100
     np.testing.assert_array_equal(out, np.where(is_below, np.arange(LANES), 100))
     np.testing.assert_array_equal(x, np.where(is_below, y, np.arange(LANES)))
+
+
+@eas.kernel
+def mirrored_windows(x, y, STEP: eas.constexpr, N: eas.constexpr):
+    i = mk.arange(0, N)
+    v = mk.load(x, i)
+    if v > 0:
+        for k in range(2):
+            mk.store(x, k * STEP + i, v)
+            v += mk.load(x, k * STEP + N - 1 - i)
+        mk.store(y, i, v)
+
+
+def test_lanes_read_in_a_trip_what_others_write_in_it() -> None:
+    x = np.where(np.arange(4 * LANES) % 3, np.arange(4 * LANES), -1).astype("i4")
+    expected, v = x.copy(), x[:LANES].copy()
+    for window in (slice(0, LANES), slice(3 * LANES, None)):
+        expected[window] = np.where(x[:LANES] > 0, v, expected[window])
+        v += expected[window][::-1]
+    y = np.zeros(LANES, "i4")
+    is_active = x[:LANES] > 0
+    mirrored_windows[1](x, y, STEP=3 * LANES, N=LANES, _backend="cpu")
+    np.testing.assert_array_equal(x, expected)
+    np.testing.assert_array_equal(y, np.where(is_active, v, 0))
+
+
+@eas.kernel
+def windows_of_two_loops(x, N: eas.constexpr):
+    i = mk.arange(0, N)
+    v = mk.load(x, i)
+    if v > 0:
+        for k in range(2):
+            for j in range(2):
+                w = mk.load(x, j * 4 * N + k * N + 2 * N - 1 - i)
+                mk.store(x, j * 4 * N + k * N + i, v)
+                v += w
+
+
+def test_lanes_read_what_others_write_in_a_later_trip_of_the_outer_loop() -> None:
+    x = np.where(np.arange(8 * LANES) % 3, np.arange(8 * LANES), -1).astype("i4")
+    expected, v = x.copy(), x[:LANES].copy()
+    for k, j in np.ndindex(2, 2):
+        start = (j * 4 + k) * LANES
+        w = expected[start + LANES : start + 2 * LANES][::-1].copy()
+        own = expected[start : start + LANES]
+        own[:] = np.where(x[:LANES] > 0, v, own)
+        v += w
+    windows_of_two_loops[1](x, N=LANES, _backend="cpu")
+    np.testing.assert_array_equal(x, expected)

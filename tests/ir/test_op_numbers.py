@@ -21,7 +21,7 @@ from tests.ir.strategies import functions
 REPOSITORY = Path(__file__).parents[2]
 
 # Steps and C++ trees of `msl` are equal to themselves only, and live as long as their tables.
-OTHER_OBJECTS = {"msl/schedule/barriers.py", "msl/cxx/temporaries.py", "msl/lower/mma.py"}
+OTHER_OBJECTS = {"msl/schedule/barriers.py", "msl/cxx/temporaries.py"}
 
 
 def numbers(ops: tuple[Op, ...], f: Function) -> list[int]:

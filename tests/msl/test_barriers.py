@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.msl.texts import body_of, lines
 
 
@@ -238,3 +240,50 @@ def test_a_trip_that_reads_and_writes_one_slot_needs_two_barriers() -> None:
         }
     """
     assert body_of(RING.format(distance=2)) == lines(expected)
+
+
+NEXT_WINDOW = """
+    %8: i32 = 0
+    %9: i32 = 64
+    %10: i32[64] = arange start=0 size=64
+    %11: i32 = 127
+    %12: i32[64] = splat %11 shape=[64]
+    %13: i32[64] = sub %12, %10
+    for %14: i32 = %8 .. %n.4 by %9 {
+      %20: i32[64] = splat %14 shape=[64]
+      %21: i32[64] = add %20, %13
+      %22: f32[64] = load %a.0[%21]
+      %23: i32[64] = add %20, %10
+      store %a.0[%23] = %22
+      yield
+    }
+"""
+WINDOWS_OF_TWO_LOOPS = """
+    %8: i32 = 0
+    %9: i32 = 1
+    %31: i32 = 64
+    %30: i32 = 1024
+    %10: i32[64] = arange start=0 size=64
+    %11: i32 = 127
+    %12: i32[64] = splat %11 shape=[64]
+    %13: i32[64] = sub %12, %10
+    for %14: i32 = %8 .. %n.4 by %9 {
+      %15: i32 = mul %14, %31
+      for %16: i32 = %8 .. %n.4 by %9 {
+        %17: i32 = mul %16, %30
+        %18: i32 = add %15, %17
+        %20: i32[64] = splat %18 shape=[64]
+        %21: i32[64] = add %20, %13
+        %22: f32[64] = load %a.0[%21]
+        %23: i32[64] = add %20, %10
+        store %a.0[%23] = %22
+        yield
+      }
+      yield
+    }
+"""
+
+
+@pytest.mark.parametrize("ops", [NEXT_WINDOW, WINDOWS_OF_TWO_LOOPS])
+def test_a_store_waits_for_loads_of_its_window_in_an_earlier_trip(ops: str) -> None:
+    assert body_of(ops).count("threadgroup_barrier(mem_flags::mem_device)") == 1
