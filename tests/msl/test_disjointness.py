@@ -15,8 +15,10 @@ from eas.ir.aliasing.disjointness import (
     is_injective,
 )
 from eas.ir.aliasing.lane_domains import owner_indices
-from eas.ir.nodes import For, Store, walk
+from eas.ir.nodes import For, Store, Value, walk
+from eas.ir.types import I32, Scalar
 from eas.msl.analysis.facts import gather
+from eas.support.records import replace
 from tests.msl.texts import function_of
 
 TWO_STORES = """
@@ -64,6 +66,14 @@ def test_an_offset_from_memory_may_be_anywhere() -> None:
 def test_lanes_with_a_factor_have_offsets_of_their_own(factor: int, injective: bool) -> None:
     form, _ = forms_of(TWO_STORES.format(factor=factor, distance=0))
     assert is_injective(form, 64) is injective
+
+
+def test_a_lane_beside_an_axis_of_unknown_stride_may_meet_another_one() -> None:
+    """With a stride of -1 along the axis, all lanes would have one offset."""
+    form, _ = forms_of(TWO_STORES.format(factor=1, distance=0))
+    stride = Value(99, Scalar(I32), "")
+    assert is_injective(Form(strided={stride: form}), 64)
+    assert not is_injective(replace(form, strided={stride: form}), 64)
 
 
 @pytest.mark.parametrize(("step", "moves"), [(64, True), (100, True), (63, False), (-64, True)])
