@@ -97,6 +97,24 @@ def test_trips_are_disjoint_if_a_step_is_longer_than_the_lanes_reach(
     assert are_disjoint_across_trips(form, form, loop, facts) is moves
 
 
+@pytest.mark.parametrize(("pitch", "injective"), [(8, True), (7, False)])
+def test_rows_that_overlap_share_offsets(pitch: int, injective: bool) -> None:
+    ops = f"""
+        %10: i32[8] = arange start=0 size=8
+        %11: i32[8, 1] = expand_dims %10 axis=1
+        %12: i32[8, 8] = broadcast %11 shape=[8, 8]
+        %13: i32[1, 8] = expand_dims %10 axis=0
+        %14: i32[8, 8] = broadcast %13 shape=[8, 8]
+        %15: i32 = {pitch}
+        %16: i32[8, 8] = splat %15 shape=[8, 8]
+        %17: i32[8, 8] = mul %12, %16
+        %18: i32[8, 8] = add %17, %14
+        store %i.2[%18] = %18
+    """
+    (form,) = forms_of(ops)
+    assert is_injective(form, 64) is injective
+
+
 @pytest.mark.parametrize(("rows", "injective"), [(8, True), (16, False), (4, False)])
 def test_digits_of_an_index_are_injective_only_together(rows: int, injective: bool) -> None:
     ops = f"""
