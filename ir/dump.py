@@ -19,10 +19,11 @@ def dump_folder() -> str | None:
     return os.environ.get("EAS_DUMP") or None
 
 
-def dump(folder: str, function: Function, target: str, number: int, step: str) -> None:
+def dump(folder: str, function: Function, target: str, number: int, step: str) -> bool:
     """Writes a function's text to `folder/KERNEL-DIGEST/TARGET[-FORM]/NUMBER-STEP.ir`.
 
-    A compile never fails because of it: what cannot be written is reported on stderr.
+    A compile never fails because of it: what cannot be written is reported on stderr, and gives
+    False.
     """
     path = Path(folder, _folder_name(function), target + _form(function), f"{number:02}-{step}.ir")
     try:
@@ -31,6 +32,8 @@ def dump(folder: str, function: Function, target: str, number: int, step: str) -
     except OSError as error:
         reason = error.strerror or str(error)
         sys.stderr.write(f"eas: EAS_DUMP: {path} cannot be written: {reason}\n")
+        return False
+    return True
 
 
 def _folder_name(function: Function) -> str:

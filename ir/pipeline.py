@@ -96,13 +96,14 @@ def steps(
     is_timing = os.environ.get("EAS_TIMING") == "passes"
     folder = dump_folder()
     if folder and pipeline.follows is None:
-        dump(folder, function, pipeline.name, 0, "front-end")
+        is_written = dump(folder, function, pipeline.name, 0, "front-end")
+        folder = folder if is_written else None  # one report is enough
     for number, each in enumerate(pipeline.passes, pipeline.first):
         with timed(function.name, f"the pass {each.name}") if is_timing else _NOTHING:
             function = each.run(function, options)
         stage = each.stage or stage
-        if folder:
-            dump(folder, function, pipeline.name, number, each.name)
+        if folder and not dump(folder, function, pipeline.name, number, each.name):
+            folder = None
         if is_verifying:
             _verify_after(each.name, function, stage)
         yield each, stage, function

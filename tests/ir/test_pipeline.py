@@ -197,7 +197,7 @@ def test_a_folder_that_cannot_be_written_is_reported_and_fails_nothing(
     function = run(COMMON, example(), None)
     (tmp_path / "file").touch()
     monkeypatch.setenv("EAS_DUMP", str(tmp_path / "file"))
-    assert run(TWO, function, "", until="a").name == "f_a"
+    assert run(TWO, function, "").name.startswith("f_a")
     [line] = capsys.readouterr().err.splitlines()
     file = f"{TWO.first:02}-a"
     assert re.fullmatch(rf"eas: EAS_DUMP: .*{file}\.ir cannot be written: .*", line)
