@@ -97,6 +97,26 @@ def test_trips_are_disjoint_if_a_step_is_longer_than_the_lanes_reach(
     assert are_disjoint_across_trips(form, form, loop, facts) is moves
 
 
+def test_trips_may_meet_if_they_add_different_numbers_to_an_offset() -> None:
+    ops = """
+        %10: i32[64] = arange start=0 size=64
+        %11: i32 = 0
+        %12: i32 = 64
+        for %13: i32 = %11 .. %n.4 by %12 {
+          %14: i32 = load %j.3[%13]
+          %15: i32 = add %13, %14
+          %16: i32[64] = splat %15 shape=[64]
+          %17: i32[64] = add %10, %16
+          store %i.2[%17] = %10
+          yield
+        }
+    """
+    facts = gather(function_of(ops))
+    loop = next(op for op in walk(facts.function.body) if isinstance(op, For))
+    (form,) = forms_of(ops)
+    assert not are_disjoint_across_trips(form, form, loop, facts)
+
+
 @pytest.mark.parametrize(("pitch", "injective"), [(8, True), (7, False)])
 def test_rows_that_overlap_share_offsets(pitch: int, injective: bool) -> None:
     ops = f"""
