@@ -7,11 +7,12 @@ import json
 import re
 import shutil
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import IO, Any
+
+from tests.processes import wait_until
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
 DRIVER = shutil.which("chromedriver")
@@ -69,11 +70,8 @@ class Browser:
         return self._do("POST", "/execute/sync", {"script": script, "args": []})
 
     def wait_for(self, condition: str) -> None:
-        for _ in range(200):
-            if self.run(f"return Boolean({condition})"):
-                return
-            time.sleep(0.025)
-        raise TimeoutError(condition)
+        """Waits until an expression of JavaScript is true."""
+        wait_until(lambda: self.run(f"return Boolean({condition})"))
 
     def press(self, *keys: str) -> None:
         for key in keys:

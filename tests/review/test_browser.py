@@ -58,8 +58,11 @@ def browser(window: Browser, page: Path) -> Browser:
     return window
 
 
+TITLE = "(document.querySelector('#kernel h2')?.textContent || '')"
+
+
 def title(browser: Browser) -> str:
-    return browser.run("return document.querySelector('#kernel h2')?.textContent || ''")
+    return browser.run(f"return {TITLE}")
 
 
 def lit(browser: Browser, pane: str) -> list[str]:
@@ -78,8 +81,9 @@ def test_the_overview_comes_first_and_shows_what_grew(browser: Browser) -> None:
 def test_j_and_k_go_through_the_kernels(browser: Browser) -> None:
     seen: list[str] = []
     for key in ("j", "j", "k"):
+        before = title(browser)
         browser.press(key)
-        browser.wait_for(f"!document.getElementById('kernel').hidden && {len(seen)} >= 0")
+        browser.wait_for(f"{TITLE} !== '{before}'")
         seen.append(title(browser))
     assert seen[0] == seen[2] != seen[1]
 
