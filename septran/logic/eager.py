@@ -35,7 +35,6 @@ from eas.septran.logic.dimensions import (
 )
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.inner import read_inner
-from eas.septran.logic.launches import has_branches
 from eas.septran.logic.leaves import LeafArgument, LeafTensor, read_leaf
 from eas.septran.logic.task_body import Argument, Branch, Launch, Local, Loop, Step
 from eas.septran.logic.tasks import Task
@@ -113,7 +112,7 @@ class _Runner:
         if task.is_leaf:
             uses = [use for leaf in self.leaves.values() for use in leaf.uses.values()]
             return not any(use.written for use in uses)
-        return not any(self.inner.values()) and not has_branches(task)
+        return not any(self.inner.values()) and not task.has_branches
 
     def task(self, site: Site, task: Task, bound: Mapping[str, Bound], masks: Masks) -> None:
         key = _key(task, bound)

@@ -50,10 +50,3 @@ def texts_of(task: Task, function: str) -> Iterator[str]:
 def calls_of(task: Task, function: str) -> Iterator[ast.Call]:
     """The calls of `task.<function>` in a task's text."""
     return (call for name, call in task.calls if name == function)
-
-
-def has_branches(task: Task) -> bool:
-    """Whether it depends on a condition, of sizes perhaps, what a task launches."""
-    launches = list(calls_of(task, "launch"))
-    branches = [each for each in ast.walk(task.source.node) if isinstance(each, ast.If)]
-    return any(inner in launches for each in branches for inner in ast.walk(each))

@@ -100,6 +100,13 @@ class Task:
         )
 
     @cached_property
+    def has_branches(self) -> bool:
+        """Whether it depends on a condition, of sizes perhaps, what it launches."""
+        launches = {call for name, call in self.calls if name == "launch"}
+        branches = (each for each in ast.walk(self.source.node) if isinstance(each, ast.If))
+        return any(inner in launches for each in branches for inner in ast.walk(each))
+
+    @cached_property
     def outer_names(self) -> Mapping[str, object]:
         """What its names may mean besides its own variables."""
         return {**self.source.globals, **self.source.closure}

@@ -13,7 +13,7 @@ from eas.septran.flat.ranges import Ranges, room
 from eas.septran.logic.dimensions import ENTRY, Site, site_of
 from eas.septran.logic.errors import LogicError
 from eas.septran.logic.inner import read_inner
-from eas.septran.logic.launches import has_branches, tasks_below
+from eas.septran.logic.launches import tasks_below
 from eas.septran.logic.task_body import Argument, Branch, Launch, Local, Step, launches_of
 from eas.septran.logic.task_body import Loop as LoopStep
 from eas.septran.logic.tasks import Task
@@ -111,7 +111,8 @@ class Builder(LeafBuilder):
         """The nodes of the instance that is called: an inner task, or a leaf by itself."""
         ran = self.entry(instance, task, bound)
         self.uses = ran.uses
-        if not self.complaints and not any(map(has_branches, (task, *tasks_below(task)))):
+        tasks = (task, *tasks_below(task))
+        if not self.complaints and not any(each.has_branches for each in tasks):
             for diagnostic in check_entry(task, ran.uses):
                 label = Label(self.place(instance.name, "task_name"), "runs it")
                 self.complaints.take(replace(diagnostic, secondary=(label,)))
