@@ -16,11 +16,12 @@ from benchmarks.peers import with_numpy
 from benchmarks.tables import markdown_of, missed
 from benchmarks.works import WORKS
 from tests.processes import PATIENCE
-from tests.thorough import thorough
+from tests.thorough import sampled, thorough
 
 SCALE = 0.01
 
 
+@sampled(3)
 @pytest.mark.parametrize("name", list(WORKS))
 def test_a_work_computes_what_numpy_does(name: str) -> None:
     work = WORKS[name](SCALE)

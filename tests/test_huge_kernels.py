@@ -25,6 +25,7 @@ from eas.msl.host.worker_client import Host
 from eas.runtime.binding import to_argument
 from tests.fuzz.huge import Array, HugeKernel, write_huge
 from tests.fuzz.running import load
+from tests.thorough import sampled
 
 KERNELS = int(os.environ.get("EAS_FUZZ_HUGE", "24"))
 KERNELS_PER_TEST = 12
@@ -38,6 +39,7 @@ _HEAD = "import eas\nfrom eas import mk\n\n\n"
 Launch = Callable[[Kernel, HugeKernel, Array], None]
 
 
+@sampled(2)
 @pytest.mark.parametrize("number", range(ceil(KERNELS / KERNELS_PER_TEST)))
 @pytest.mark.parametrize("backend", ["cpu", "interpret"])
 def test_kernels_on_huge_arrays_find_what_numpy_finds(backend: Backend, number: int) -> None:
@@ -49,6 +51,7 @@ def test_kernels_on_huge_arrays_find_what_numpy_finds(backend: Backend, number: 
         check_outside(made, backend, check(made, seed, launch))
 
 
+@sampled(2)
 @pytest.mark.parametrize("number", range(ceil(KERNELS / 12)))
 def test_the_metal_text_finds_what_numpy_finds(number: int, sparse_host: Host) -> None:
     def launch(kernel: Kernel, made: HugeKernel, y: Array) -> None:

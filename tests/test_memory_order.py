@@ -15,8 +15,8 @@ from tests.fuzz.memory import PROGRAMS, run_in_numpy, write_kernel
 from tests.fuzz.running import load
 from tests.thorough import batches
 
-KERNELS_PER_TEST = 10
-NUMBERS = batches("EAS_FUZZ_MEMORY", KERNELS_PER_TEST, always=10, thoroughly=30)
+KERNELS_PER_TEST = 5
+NUMBERS = batches("EAS_FUZZ_MEMORY", KERNELS_PER_TEST, always=5, thoroughly=30)
 
 
 @pytest.mark.parametrize("number", NUMBERS)

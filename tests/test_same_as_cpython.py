@@ -16,8 +16,8 @@ from tests.fuzz.program import make_program
 from tests.fuzz.running import load, write_file
 from tests.thorough import batches
 
-PROGRAMS_PER_TEST = 50
-NUMBERS = batches("EAS_FUZZ", PROGRAMS_PER_TEST, always=50, thoroughly=2000)
+PROGRAMS_PER_TEST = 25
+NUMBERS = batches("EAS_FUZZ", PROGRAMS_PER_TEST, always=25, thoroughly=2000)
 SIZES = (3, 4, 5, 6, 8, 10, 14, 30)
 
 

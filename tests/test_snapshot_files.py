@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.thorough import sampled
+from tests.thorough import sampled, thorough
 
 REPOSITORY = Path(__file__).parent.parent
 in_one_process_and_two = pytest.mark.parametrize(
@@ -97,6 +97,7 @@ def test_an_unused_snapshot_fails(suite: Path, workers: tuple[str, ...]) -> None
     assert outcome(suite, *workers) == "2 passed, but not all is well"
 
 
+@sampled(2)
 @pytest.mark.parametrize("selection", [("-k", "two"), ("test_suite.py::test_two_files",)])
 def test_a_selection_of_tests_leaves_other_snapshots_alone(
     suite: Path, selection: tuple[str, ...]
@@ -106,6 +107,7 @@ def test_a_selection_of_tests_leaves_other_snapshots_alone(
     assert "kernels/two.ir" in texts(suite)
 
 
+@thorough
 def test_update_deletes_unused_snapshots(suite: Path) -> None:
     (suite / "snapshots/errors/old.txt").write_text("error\n")
     assert outcome(suite, "--snapshot-update") == "2 passed"

@@ -89,6 +89,7 @@ def test_the_suite_uses_workers_and_says_what_it_leaves_out(folder: Path) -> Non
     assert re.search(r"^1 passed in ", said, re.MULTILINE)
 
 
+@sampled(2)
 @pytest.mark.parametrize("options", IN_ONE_PROCESS, ids=str)
 def test_a_few_files_and_these_options_stay_in_one_process(
     folder: Path, options: tuple[str, ...]

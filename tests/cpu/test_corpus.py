@@ -7,7 +7,7 @@ from tests.thorough import sampled
 
 
 @every_kernel
-@sampled(3)
+@sampled(5)
 def test_the_machine_code_gives_the_results_of_the_reference(name: str) -> None:
     case = case_of(name)
     arguments = case.arguments()

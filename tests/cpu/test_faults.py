@@ -13,7 +13,7 @@ import pytest
 
 from eas.support.cache import FOLDER
 from tests.processes import PATIENCE
-from tests.thorough import sampled
+from tests.thorough import sampled, thorough
 
 PROGRAM = """
 import os, sys
@@ -60,6 +60,7 @@ def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
     assert len(files(folder)) == 2  # the kernel, and what all kernels share
 
 
+@thorough
 def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("mine")
@@ -121,6 +122,7 @@ def test_a_read_only_folder_is_read(open_folder: Path) -> None:
         assert (done.stdout, done.stderr) == (expected, "")
 
 
+@thorough
 def test_a_user_without_a_home_needs_no_cache() -> None:
     for home in (None, "/nowhere", ""):
         check(EAS_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME=home)
@@ -146,16 +148,19 @@ def test_empty_files_are_replaced(tmp_path: Path) -> None:
     assert all(path.stat().st_size for path in files(tmp_path))
 
 
+@thorough
 def test_folders_in_place_of_files_are_left_alone(tmp_path: Path) -> None:
     in_place_of(Path.mkdir, tmp_path)
     assert all(path.is_dir() for path in files(tmp_path))
 
 
+@thorough
 def test_links_to_nowhere_are_replaced(tmp_path: Path) -> None:
     in_place_of(lambda path: path.symlink_to("/nowhere/at/all"), tmp_path)
     assert not any(path.is_symlink() for path in files(tmp_path))
 
 
+@thorough
 def test_code_of_another_processor_is_not_found(tmp_path: Path) -> None:
     check(EAS_CACHE_DIR=str(tmp_path))
     names = set(files(tmp_path))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PATIENCE
+from tests.thorough import sampled
 
 HEAD = """
 import os, sys, threading, time
@@ -57,6 +58,7 @@ def test_a_launch_uses_the_requested_number_of_threads(threads: int) -> None:
     assert (done.returncode, done.stdout) == (0, f"{threads - 1}\n"), done.stderr
 
 
+@sampled(3)
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "1e9", "99999999"])
 def test_a_number_of_threads_that_is_none_is_refused(text: str) -> None:
     done = run("launch(1024)", EAS_NUM_THREADS=text)
@@ -125,6 +127,7 @@ def test_the_parts_of_a_compile_are_timed_on_demand(tmp_path: Path) -> None:
     ]
 
 
+@sampled(3)
 @pytest.mark.parametrize("threads", [2, 3, 7])
 def test_every_program_of_a_grid_runs_once_on_any_number_of_threads(
     tmp_path: Path, threads: int

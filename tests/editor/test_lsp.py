@@ -14,6 +14,7 @@ from eas.lsp.vocabulary import open_call
 from tests.editor.client import Client, Message, edited
 from tests.editor.test_check import HEAD, WRONG
 from tests.processes import is_alive, wait_until
+from tests.thorough import sampled
 
 KERNEL = """\
 BLOCK = 64
@@ -251,6 +252,7 @@ def test_positions_count_utf16_units(client: Client, tmp_path: Path) -> None:
     assert diagnostic["range"]["start"] == {"line": line, "character": character}
 
 
+@sampled(2)
 @pytest.mark.parametrize(("encoding", "units"), [("utf-8", 6), ("utf-32", 2)])
 def test_positions_count_what_the_client_counts(tmp_path: Path, encoding: str, units: int) -> None:
     text = TEXT.replace("k = mk.sum(v), 3", 'k = mk.sum(v), "𝒳ß" + missing')

@@ -14,7 +14,7 @@ import pytest
 from eas.cli import main
 from tests.editor import sarif
 from tests.editor.client import Client
-from tests.thorough import sampled
+from tests.thorough import sampled, thorough
 
 FOLDER = Path(__file__).parent / "mistakes"
 FILES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -71,7 +71,7 @@ def test_json_has_the_right_places(name: str) -> None:
 
 
 @every_file
-@sampled(3)
+@thorough
 def test_sarif_has_the_right_places(name: str) -> None:
     found: list[Spot] = []
     for result in checked("sarif")["runs"][0]["results"]:

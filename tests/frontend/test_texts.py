@@ -25,6 +25,7 @@ from eas.frontend_ast.source import start, texts
 from eas.frontend_ast.source.errors import Refusal
 from eas.frontend_ast.source.reading import read_source
 from tests.processes import PATIENCE
+from tests.thorough import sampled
 
 Load = Callable[..., ModuleType]
 
@@ -265,6 +266,7 @@ def test_a_code_that_a_tool_has_changed_is_read_if_its_file_is_older_than_the_pr
     assert ast.unparse(read_source(module.f).node) == "def f(a):\n    return a"
 
 
+@sampled(3)
 @pytest.mark.parametrize("option", ["-O", "-OO", "-Xno_debug_ranges"])
 def test_what_python_is_started_with_makes_no_difference(tmp_path: Path, option: str) -> None:
     (tmp_path / "module.py").write_text(

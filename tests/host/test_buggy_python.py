@@ -41,7 +41,7 @@ def test_a_bug_in_python_is_found_in_its_line(name: str, checked_host: Host) -> 
     assert all(loc.source.name == "buggy_python.py" for loc in locs)
 
 
-@sampled(2)
+@sampled(3)
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_repaired_kernel_in_python_is_silent(name: str, checked_host: Host) -> None:
     pair = PAIRS[name]

@@ -11,7 +11,7 @@ from tests.thorough import sampled
 
 
 @every_kernel
-@sampled(3)
+@sampled(5)
 def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
     case = case_of(name)
     arguments = case.arguments()
@@ -20,7 +20,7 @@ def test_the_metal_text_gives_the_results_of_the_reference(name: str) -> None:
     check_results(name, arguments)
 
 
-@sampled(5)
+@sampled(7)
 @pytest.mark.parametrize(
     ("name", "order"), [(name, order) for order in ORDERS[1:] for name in NAMES]
 )

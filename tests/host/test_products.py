@@ -234,7 +234,7 @@ def inputs(M: int, N: int, K: int) -> dict[str, Any]:
     return {"a": a, "b": b, "c": c, "out": np.zeros((M, N), "f4"), "M": M, "N": N, "K": K}
 
 
-@sampled(3)
+@sampled(6)
 @pytest.mark.parametrize("sizes", [(37, 50, 45), (16, 24, 8), (3, 5, 1)])
 @pytest.mark.parametrize("kernel", [*KEPT, *OTHERS], ids=lambda kernel: kernel.name)
 def test_products_are_added_up_rightly(

@@ -19,6 +19,7 @@ from tests.metal.simulated import Machine
 from tests.processes import in_a_fork
 from tests.streams.elementwise import add
 from tests.streams.gates import demand, mix, scale, spoil
+from tests.thorough import sampled
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +91,7 @@ ORDERS: dict[str, Any] = {
 }
 
 
+@sampled(3)
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_thousand_launches_on_two_streams_give_the_serial_result(
     order: str, request: pytest.FixtureRequest
@@ -311,6 +313,7 @@ def test_a_forked_process_cannot_launch_on_metal(machine: Machine) -> None:
     assert x[0] == 2.0
 
 
+@sampled(3)
 @pytest.mark.parametrize("storage", ["shared", "private"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_tensors_on_metal_give_the_serial_result(

@@ -9,7 +9,7 @@ import pytest
 
 from eas.septran.operators import load
 from tests.septran.operators import EXAMPLES, Array
-from tests.thorough import thorough
+from tests.thorough import sampled, thorough
 
 [GEMM] = [example for example in EXAMPLES if example.name == "gemm"]
 MAPPING = """\
@@ -36,6 +36,7 @@ VARIANTS = {
 }
 
 
+@sampled(3)
 @pytest.mark.parametrize("machine", VARIANTS)
 @pytest.mark.parametrize("dtype", ["f4", pytest.param("f2", marks=thorough)])
 def test_tiles_memories_and_stages_change_no_bit(machine: str, dtype: str, tmp_path: Path) -> None:
@@ -105,6 +106,7 @@ def results_of(name: str, texts: list[str], folder: Path, dtype: str = "f4") -> 
     return results
 
 
+@sampled(3)
 @pytest.mark.parametrize("machine", VARIANTS)
 def test_an_epilogue_has_the_same_bits_in_every_memory(machine: str, tmp_path: Path) -> None:
     proc, memories = VARIANTS[machine]
@@ -117,6 +119,7 @@ def test_an_epilogue_has_the_same_bits_in_every_memory(machine: str, tmp_path: P
     assert all(np.array_equal(each, first) for each in others)
 
 
+@sampled(3)
 @pytest.mark.parametrize("machine", PLACES)
 def test_rows_have_the_same_bits_in_every_memory(machine: str, tmp_path: Path) -> None:
     proc = VARIANTS[machine][0]
@@ -150,6 +153,7 @@ HALOS = {
 }
 
 
+@sampled(3)
 @pytest.mark.parametrize("machine", HALOS)
 def test_halos_change_no_bit(machine: str, tmp_path: Path) -> None:
     texts = [

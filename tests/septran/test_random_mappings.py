@@ -35,7 +35,7 @@ def trials(draw: st.DrawFn, operator: str, machine: str) -> Trial:
     return draw_trial(operator, machine, lambda options: draw(st.sampled_from(options)))
 
 
-@sampled(2)
+@sampled(3)
 @every_combination
 def test_a_random_mapping_is_right_or_refused_with_a_code(
     operator: str, machine: str, tmp_path: Path, request: pytest.FixtureRequest

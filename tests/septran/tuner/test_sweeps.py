@@ -95,9 +95,8 @@ def sweeps() -> dict[str, Sweep]:
     return {name: recorded_sweep(stored(name)) for name in NAMES}
 
 
-@pytest.mark.parametrize(
-    "name", ["gemm.awesomedsa", *(pytest.param(name, marks=thorough) for name in NAMES[:2])]
-)
+@thorough
+@pytest.mark.parametrize("name", NAMES)
 def test_a_search_after_two_sweeps_comes_close_to_the_best_of_the_third(name: str) -> None:
     found = sweeps()
     known = fit_sweeps([sweep for other, sweep in found.items() if other != name])
