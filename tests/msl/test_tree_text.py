@@ -28,19 +28,19 @@ def test_what_is_named_in_the_tree_is_declared_in_the_metal_text(name: str) -> N
 
 
 @eas.kernel
-def double(x, N):
+def double(x, n):
     for _ in range(3):
-        N = N * 2
-    mk.store(x, 0, N)
+        n = n * 2
+    mk.store(x, 0, n)
 
 
 def test_a_variable_that_replaces_an_argument_has_a_name_of_its_own() -> None:
     text = """\
-        declare int N_1 = N
+        declare int n_1 = n
         loop for (int value = 0; value < 3; ++value)
-          #7 N: int = wrap_mul(N_1, 2)  (inline)
-          set N_1 = #7
+          #7 n: int = wrap_mul(n_1, 2)  (inline)
+          set n_1 = #7
         guard t == 0
-          x[0] = N_1;
+          x[0] = n_1;
         """
     assert double.to_tree("*i32", "i32") == dedent(text)
