@@ -23,10 +23,11 @@ from eas.ir.aliasing.lane_indices import (
     operand_indices,
 )
 from eas.ir.nodes import Compute, Constant, Op, Value
-from eas.ir.types import Shape
+from eas.ir.types import U8, U16, Shape
 from eas.support.records import field, frozen
 
 A = TypeVar("A", Value, Part, tuple[Value, Indices])
+_WRAP_ON_PURPOSE = (U8, U16)
 
 
 @frozen
@@ -61,8 +62,14 @@ class Form:
 
 
 def is_int_conversion(op: Compute) -> bool:
-    """Whether an op converts integers. Offsets are assumed not to overflow, as in all addresses."""
-    return op.op.name == "cast" and op.operands[0].ty.dtype.is_int
+    """Whether an op converts integers, to no narrower type: that would keep a part of the number.
+
+    Other sums are assumed not to overflow, as in all addresses.
+    """
+    if op.op.name != "cast":
+        return False
+    old, new = op.operands[0].ty.dtype, op.result.ty.dtype
+    return old.is_int and new.bits >= old.bits
 
 
 def is_index_or_conversion(op: Compute) -> bool:
@@ -130,6 +137,8 @@ class AffineForms:
             return self.of(op.operands[place], operand_indices(op, indices))
 
         match op.op.name:
+            case "add" | "sub" | "mul" if op.result.ty.dtype in _WRAP_ON_PURPOSE:
+                return None
             case "arange":
                 start = op.attr("start")
                 assert isinstance(start, int)

@@ -142,3 +142,17 @@ def test_lanes_read_what_others_write_in_a_later_trip_of_the_outer_loop() -> Non
         v += w
     windows_of_two_loops[1](x, N=LANES, _backend="cpu")
     np.testing.assert_array_equal(x, expected)
+
+
+@eas.kernel
+def bytes_as_places(x, y, N: eas.constexpr):
+    i = mk.arange(0, N)
+    place = i.to(mk.u8)
+    mk.store(x, place, i, i >= 256)
+    mk.store(y, i, mk.load(x, place))
+
+
+def test_lanes_whose_places_are_the_same_byte_share_an_element() -> None:
+    x, y = np.zeros(256, "i4"), np.zeros(512, "i4")
+    bytes_as_places[1](x, y, N=512, _backend="cpu")
+    np.testing.assert_array_equal(y, np.arange(512) % 256 + 256)

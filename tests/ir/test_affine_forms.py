@@ -78,6 +78,14 @@ CASES = {
         f"{SUM}%10: i64[8] = cast %9 dtype=i64\n",
         "i + n + 2",
     ),
+    "what a narrower type keeps of a number is a symbol": (
+        f"{SUM}%10: u8[8] = cast %9 dtype=u8\n",
+        "?10",
+    ),
+    "a sum of a type that wraps on purpose is a symbol": (
+        f"{LANE}%9: u16[8] = cast %7 dtype=u16\n%10: u16[8] = add %9, %9\n",
+        "?10",
+    ),
 }
 
 
