@@ -13,6 +13,7 @@ from eas.ir.aliasing.affine_forms import Form, plus
 from eas.ir.aliasing.lane_indices import Part, Symbol
 from eas.ir.aliasing.queries import Facts
 from eas.ir.nodes import Compute, Constant, For, Value
+from eas.ir.types import I32
 from eas.support.records import replace
 
 
@@ -138,8 +139,28 @@ def _are_other_residues(x: Value, y: Value, facts: Facts) -> bool:
     (x0, n0), (x1, n1) = (
         [facts.forms.of(value, ()) for value in op.operands] for op in (first, second)
     )
-    apart = plus(x0, x1, -1)
-    return n0 == n1 and _is_constant(apart) and apart.constant % int(divisor.value) != 0
+    apart, number = plus(x0, x1, -1), int(divisor.value)
+    is_known = n0 == n1 and _is_constant(apart) and apart.constant % number != 0
+    return is_known and (
+        number & (number - 1) == 0  # which divides what a sum loses that wraps
+        or all(_is_count(form, op, number, facts) for form, op in ((x0, first), (x1, second)))
+    )
+
+
+def _is_count(form: Form, op: Compute, divisor: int, facts: Facts) -> bool:
+    """Whether a dividend is near the counters of loops, so that it does not wrap as hashes do."""
+    factors = (form.constant, *form.shared.values())
+    is_near = all(abs(factor) <= abs(divisor) for factor in factors)
+    is_natural = form.constant >= 0 or op.operands[0].ty.dtype == I32
+    return is_near and is_natural and all(_is_counter(value, facts) for value in form.shared)
+
+
+def _is_counter(value: Value, facts: Facts) -> bool:
+    """Whether a value counts trips or programs, or is a parameter."""
+    op, owner = facts.definition(value), facts.owners.get(value)
+    if isinstance(owner, For):
+        return value == owner.body.args[0]
+    return owner is None and (op is None or (isinstance(op, Compute) and op.op.positional))
 
 
 def _is_constant(form: Form) -> bool:

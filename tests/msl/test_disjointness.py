@@ -196,3 +196,30 @@ def test_slots_of_a_ring_buffer_are_apart_where_their_numbers_and_sizes_say_so(
         for n in range(-6, 6)
     )
     assert are_other_slots(a, b, gather(function_of(ops))) is are_apart
+
+
+def test_numbers_that_may_wrap_are_in_other_slots_only_of_a_power_of_two() -> None:
+    """`n + first` and `n + second` are 2**30 - 2 apart, and less 2**32 if only one wraps."""
+    for slots in (2, 3, 4):
+        ops = SLOTS.format(op="mod", slots=slots, size=64, first=2**30 + 1, second=2**30 * 2 - 1)
+        a, b = forms_of(ops)
+        are_other = are_other_slots(a, b, gather(function_of(ops)))
+        assert are_other is (slots == 4)
+
+
+@pytest.mark.parametrize(("name", "are_other"), [("add", True), ("sub", False)])
+def test_an_unsigned_number_below_zero_may_be_in_the_slot_of_zero(
+    name: str, are_other: bool
+) -> None:
+    ops = SLOTS.format(op="mod", slots=3, size=64, first=1, second=0)
+    ops = ops.replace("add %n.4, %11", f"{name} %n.4, %11")
+    for number in (11, 12, 13, 15, 16, 20, 21):
+        ops = ops.replace(f"%{number}: i32 =", f"%{number}: u32 =")
+    for number in (16, 21):
+        ops = ops.replace(f"mul %{number},", f"mul %{number + 20},").replace(
+            f"%{number + 1}: i32 = mul",
+            f"%{number + 20}: i32 = cast %{number} dtype=i32\n%{number + 1}: i32 = mul",
+        )
+    ops = "%30: u32 = cast %n.4 dtype=u32" + ops.replace("%n.4", "%30")
+    a, b = forms_of(ops)
+    assert are_other_slots(a, b, gather(function_of(ops))) is are_other
