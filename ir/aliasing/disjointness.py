@@ -45,10 +45,13 @@ def _is_positional(form: Form) -> bool:
 
 
 def _identify_lane(parts: list[Part], lanes: int) -> bool:
-    """Whether these digits of a lane's index determine the index, of so many lanes."""
+    """Whether these digits of a lane's index determine the index, of so many lanes.
+
+    With the index modulo `known`, they determine it modulo any digit's place that divides it.
+    """
     known = 1
     for part in sorted(parts, key=lambda part: part.divisor):
-        if not isinstance(part.base, Symbol) or part.base.extent != lanes or part.divisor > known:
+        if not isinstance(part.base, Symbol) or part.base.extent != lanes or known % part.divisor:
             return False
         known = max(known, part.divisor * part.extent)
     return known >= lanes

@@ -223,3 +223,33 @@ def test_an_unsigned_number_below_zero_may_be_in_the_slot_of_zero(
     ops = "%30: u32 = cast %n.4 dtype=u32" + ops.replace("%n.4", "%30")
     a, b = forms_of(ops)
     assert are_other_slots(a, b, gather(function_of(ops))) is are_other
+
+
+def test_digits_that_overlap_do_not_determine_an_index() -> None:
+    """Of 60 lanes, 5 and 9 agree in the index modulo 4, in a third modulo 2, and in a fifth."""
+    ops = """
+        %10: i32[4] = arange start=0 size=4
+        %11: i32[1, 4] = expand_dims %10 axis=0
+        %12: i32[15, 4] = broadcast %11 shape=[15, 4]
+        %13: i32[60] = reshape %12 shape=[60]
+        %14: i32[2] = arange start=0 size=2
+        %15: i32[2, 1] = expand_dims %14 axis=1
+        %16: i32[1, 2, 1] = expand_dims %15 axis=0
+        %17: i32[10, 2, 3] = broadcast %16 shape=[10, 2, 3]
+        %18: i32[60] = reshape %17 shape=[60]
+        %19: i32[12] = arange start=0 size=12
+        %20: i32[12, 1] = expand_dims %19 axis=1
+        %21: i32[12, 5] = broadcast %20 shape=[12, 5]
+        %22: i32[60] = reshape %21 shape=[60]
+        %23: i32 = 4
+        %24: i32[60] = splat %23 shape=[60]
+        %25: i32[60] = mul %18, %24
+        %26: i32 = 8
+        %27: i32[60] = splat %26 shape=[60]
+        %28: i32[60] = mul %22, %27
+        %29: i32[60] = add %13, %25
+        %30: i32[60] = add %29, %28
+        store %i.2[%30] = %30
+    """
+    (form,) = forms_of(ops)
+    assert not is_injective(form, 60)
