@@ -156,3 +156,17 @@ def test_lanes_whose_places_are_the_same_byte_share_an_element() -> None:
     x, y = np.zeros(256, "i4"), np.zeros(512, "i4")
     bytes_as_places[1](x, y, N=512, _backend="cpu")
     np.testing.assert_array_equal(y, np.arange(512) % 256 + 256)
+
+
+@eas.kernel
+def moved_stores(x, distance, N: eas.constexpr):
+    i = mk.arange(0, N)
+    if i > 2:
+        mk.store(x, i, 1)
+        mk.store(x, i + distance, 2)
+
+
+def test_all_lanes_write_before_one_writes_at_a_distance_that_only_the_caller_knows() -> None:
+    x = np.zeros(LANES + 1, "i4")
+    moved_stores[1](x, 1, N=LANES, _backend="cpu")
+    np.testing.assert_array_equal(x, [0, 0, 0, 1, *[2] * (LANES - 3)])
