@@ -15,6 +15,7 @@ from eas.ir.aliasing.disjointness import (
     is_injective,
 )
 from eas.ir.aliasing.lane_domains import owner_indices
+from eas.ir.aliasing.masked_rows import are_masked_rows
 from eas.ir.nodes import For, Store, Value, walk
 from eas.ir.types import I32, Scalar
 from eas.msl.analysis.facts import gather
@@ -253,3 +254,41 @@ def test_digits_that_overlap_do_not_determine_an_index() -> None:
     """
     (form,) = forms_of(ops)
     assert not is_injective(form, 60)
+
+
+MASKED_ROWS = """
+    %10: i32[8] = arange start=0 size=8
+    %11: i32[8, 1] = expand_dims %10 axis=1
+    %12: i32[8, 8] = broadcast %11 shape=[8, 8]
+    %13: i32[8, 8] = splat %n.4 shape=[8, 8]
+    %14: i32[8, 8] = mul %12, %13
+    %15: i32[8] = arange start={lane} size=8
+    %30: i32 = 0
+    %16: i32 = {start}
+    %17: i32 = {step}
+    %28: i32 = for %18: i32 = %16 .. %n.4 by %17 carrying (%19: i32 = %16) {{
+      %20: i32 = {name} {number}, %30
+      %21: i32[8] = splat %20 shape=[8]
+      %22: i32[8] = add %21, %15
+      %23: i32[1, 8] = expand_dims %22 axis=0
+      %24: i32[8, 8] = broadcast %23 shape=[8, 8]
+      %25: bool[8, 8] = lt %24, %13
+      %26: i32[8, 8] = add %14, %24
+      store %i.2[%26] = %26 if %25
+      %27: i32 = sub %19, %17
+      yield %27
+    }} else (%29: i32)
+"""
+NATURAL = {"lane": 0, "start": 0, "step": 8, "name": "add", "number": "%18"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"lane": -8}, {"start": -8}, {"step": -8}, {"name": "sub"}, {"number": "%19"}],
+)
+def test_masked_rows_are_apart_if_no_column_is_left_of_them(change: dict[str, object]) -> None:
+    facts = gather(function_of(MASKED_ROWS.format(**{**NATURAL, **change})))
+    (store,) = (op for op in walk(facts.function.body) if isinstance(op, Store))
+    indices = owner_indices(store.offset.shape)
+    are_apart = are_masked_rows(store.offset, store.mask, indices, 64, facts)
+    assert are_apart is (not change)
