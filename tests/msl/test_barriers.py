@@ -287,3 +287,32 @@ WINDOWS_OF_TWO_LOOPS = """
 @pytest.mark.parametrize("ops", [NEXT_WINDOW, WINDOWS_OF_TWO_LOOPS])
 def test_a_store_waits_for_loads_of_its_window_in_an_earlier_trip(ops: str) -> None:
     assert body_of(ops).count("threadgroup_barrier(mem_flags::mem_device)") == 1
+
+
+EXIT = """
+    %8: i32 = 0
+    %9: i32 = 1
+    %10: i32[64] = arange start=0 size=64
+    %11: i32 = 63
+    %12: i32[64] = splat %11 shape=[64]
+    %13: i32[64] = sub %12, %10
+    for %14: i32 = %8 .. %n.4 by %9 {{
+      %15: i32[64] = load %i.2[%13]
+      store %j.3[%10] = %15
+      %16: bool = eq %14, %9
+      if %16 {{
+        store %i.2[%10] = %10
+        {exit}
+      }}
+      yield
+    }}
+    %17: i32[64] = load %i.2[%13]
+    store %j.3[%10] = %17
+"""
+
+
+@pytest.mark.parametrize("exit", ["break", "continue"])
+def test_a_load_waits_for_the_stores_before_an_exit_of_a_loop(exit: str) -> None:
+    before, _, after = body_of(EXIT.format(exit=exit)).partition(f"{exit};")
+    assert before.count("threadgroup_barrier") == (1 if exit == "break" else 2)
+    assert after.count("threadgroup_barrier") == 1
