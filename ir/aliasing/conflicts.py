@@ -20,12 +20,27 @@ from eas.ir.aliasing.disjointness import (
 )
 from eas.ir.aliasing.lane_indices import Indices
 from eas.ir.aliasing.masked_rows import are_masked_rows
+from eas.ir.aliasing.planes import Guard, Plane, are_other_planes, planes_of
 from eas.ir.aliasing.queries import Facts
-from eas.ir.nodes import Atomic, For, Function, Load, Op, Store, Value, While, regions_of, walk
+from eas.ir.nodes import (
+    Atomic,
+    For,
+    Function,
+    If,
+    Load,
+    Op,
+    Region,
+    Store,
+    Value,
+    While,
+    regions_of,
+    walk,
+)
 from eas.support.records import frozen, replace
 
 Kind = Literal["read", "write", "atomic"]
 Loops = tuple[For | While, ...]
+Guards = tuple[Guard, ...]
 Parity = tuple[Hashable, Literal["current", "previous"]]
 ONCE = "once"
 
@@ -37,7 +52,8 @@ class Access:
     `thread` identifies the thread: equal ones are the same thread (a lane's own offset, or the one
     thread that acts for all); None is any thread. `earlier` is set for an access of an earlier
     trip: the outermost loop that has gone on since. `parity` is set for a tile that is double
-    buffered: the tile, and which of its two buffers.
+    buffered: the tile, and which of its two buffers. `planes` has the parts of the array that it is
+    known to be inside of.
     """
 
     array: Hashable
@@ -46,6 +62,7 @@ class Access:
     form: Form | None = None
     earlier: For | While | None = None
     parity: Parity | None = None
+    planes: tuple[Plane, ...] = ()
 
 
 @frozen
@@ -57,14 +74,24 @@ class Touch:
     loops: Loops
 
 
-def access_of(op: Load | Store | Atomic, indices: Indices, extent: int, facts: Facts) -> Access:
-    """The access by the lanes of a domain, each at its own offset; of a scalar, by any thread."""
+def access_of(
+    op: Load | Store | Atomic,
+    indices: Indices,
+    extent: int,
+    facts: Facts,
+    guards: Guards = (),
+) -> Access:
+    """The access by the lanes of a domain, each at its own offset; of a scalar, by any thread.
+
+    `guards` are the conditions around it.
+    """
     offset = facts.resolve(op.offset)
     kind: Kind = "read" if isinstance(op, Load) else "atomic" if isinstance(op, Atomic) else "write"
     form = facts.forms.of(offset, indices)
     is_own = is_injective(form, extent) or are_masked_rows(offset, op.mask, indices, extent, facts)
     thread = (offset, extent) if offset.shape and is_own else None
-    return Access(op.pointer, kind, thread, form)
+    planes = planes_of(offset, form, indices, guards, facts)
+    return Access(op.pointer, kind, thread, form, planes=planes)
 
 
 def conflict(a: Access, b: Access, facts: Facts) -> bool:
@@ -76,10 +103,14 @@ def conflict(a: Access, b: Access, facts: Facts) -> bool:
     if a.form is None or b.form is None:
         return True
     loop = a.earlier or b.earlier
-    if loop is None:
-        return not (are_disjoint(a.form, b.form) or are_other_slots(a.form, b.form, facts))
-    if are_disjoint(a.form, b.form, lambda value: facts.is_inside(value, loop)):
+
+    def varies(value: Value) -> bool:
+        return loop is not None and facts.is_inside(value, loop)
+
+    if are_disjoint(a.form, b.form, varies) or are_other_planes(a.planes, b.planes, varies):
         return False
+    if loop is None:
+        return not are_other_slots(a.form, b.form, facts)
     return not (
         isinstance(a.earlier, For) and are_disjoint_across_trips(a.form, b.form, a.earlier, facts)
     )
@@ -118,16 +149,39 @@ def after_swap(access: Access) -> Access:
     return replace(access, parity=(name, "previous" if phase == "current" else "current"))
 
 
-def accesses_in_loops(op: Op, loops: Loops = ()) -> Iterator[tuple[Load | Store | Atomic, Loops]]:
-    """The accesses in an op, each with the loops whose trips repeat it, the innermost one first."""
+@frozen
+class Surroundings:
+    """The loops whose trips repeat an access, the innermost one first, and what holds there.
+
+    `guards` are the conditions of the branches around it, and its mask.
+    """
+
+    loops: Loops = ()
+    guards: Guards = ()
+
+
+_NOTHING = Surroundings()
+
+
+def accesses_in(
+    op: Op, around: Surroundings = _NOTHING
+) -> Iterator[tuple[Load | Store | Atomic, Surroundings]]:
+    """The accesses in an op, each with what is around it."""
     if isinstance(op, Load | Store | Atomic):
-        yield op, loops
+        masks = () if op.mask is None else ((op.mask, True),)
+        yield op, replace(around, guards=(*around.guards, *masks))
     for region in regions_of(op):
-        inside = loops
-        if isinstance(op, For | While) and region is not op.orelse:
-            inside = (op, *loops)
         for inner in region.ops:
-            yield from accesses_in_loops(inner, inside)
+            yield from accesses_in(inner, _inside(region, op, around))
+
+
+def _inside(region: Region, op: Op, around: Surroundings) -> Surroundings:
+    """What is around the ops of a region of an op."""
+    if isinstance(op, If):
+        return replace(around, guards=(*around.guards, (op.condition, region is op.then)))
+    if isinstance(op, For | While) and region is not op.orelse:
+        return replace(around, loops=(op, *around.loops))
+    return around
 
 
 def need_lockstep(touches: list[Touch], function: Function, facts: Facts) -> bool:

@@ -23,14 +23,14 @@ def are_masked_rows(
     total = facts.definition(facts.resolve(offset))
     if not isinstance(total, Compute) or total.op.name != "add":
         return False
-    limits = list(_limits(mask, facts))
+    sources = [(source_of(less, facts), more) for less, more in limits_of(mask, facts)]
     below = operand_indices(total, indices)
     for product, column in (total.operands, total.operands[::-1]):
         row, length = _row_and_length(product, facts)
-        if row is None or (_source(column, facts), length) not in limits:
+        if row is None or (source_of(column, facts), length) not in sources:
             continue
         axes = [facts.forms.of(row, below), facts.forms.of(column, below)]
-        is_plain = not any(axis.strided for axis in axes) and _is_natural(column, facts)
+        is_plain = not any(axis.strided for axis in axes) and is_natural(column, facts)
         if is_plain and are_distinct(axes, lanes):
             return True
     return False
@@ -38,40 +38,46 @@ def are_masked_rows(
 
 def _row_and_length(value: Value, facts: Facts) -> tuple[Value | None, Value | None]:
     """The factors of `row * N`, of which one is the same for all lanes."""
-    product = facts.definition(_source(value, facts))
+    product = facts.definition(source_of(value, facts))
     if not isinstance(product, Compute) or product.op.name != "mul":
         return None, None
     for row, length in (product.operands, product.operands[::-1]):
-        if not _source(length, facts).shape:
-            return row, _source(length, facts)
+        if not source_of(length, facts).shape:
+            return row, source_of(length, facts)
     return None, None
 
 
-def _limits(mask: Value, facts: Facts) -> Iterator[tuple[Value, Value]]:
-    """The pairs of which a mask says that the first is less than the second."""
-    op = facts.definition(_source(mask, facts))
+def limits_of(condition: Value, facts: Facts, holds: bool = True) -> Iterator[tuple[Value, Value]]:
+    """The pairs of which a condition says that the first is less than the second.
+
+    The second is the value that lanes repeat, if they do. `holds` says what the condition is.
+    """
+    op = facts.definition(source_of(condition, facts))
     if not isinstance(op, Compute):
         return
-    if op.op.name == "and":
+    name = op.op.name
+    if name == "not":
+        yield from limits_of(op.operands[0], facts, not holds)
+    elif name == ("and" if holds else "or"):
         for operand in op.operands:
-            yield from _limits(operand, facts)
-    elif op.op.name in ("lt", "gt"):
-        less, more = op.operands if op.op.name == "lt" else op.operands[::-1]
-        yield _source(less, facts), _source(more, facts)
+            yield from limits_of(operand, facts, holds)
+    elif name in (("lt", "gt") if holds else ("ge", "le")):
+        less, more = op.operands if name in ("lt", "ge") else op.operands[::-1]
+        yield facts.resolve(less), source_of(more, facts)
 
 
-def _source(value: Value, facts: Facts) -> Value:
+def source_of(value: Value, facts: Facts) -> Value:
     """The value that others only repeat in more lanes."""
     value = facts.resolve(value)
     op = facts.definition(value)
     if isinstance(op, Compute) and op.op.view and not op.op.collective:
-        return _source(op.operands[0], facts)
+        return source_of(op.operands[0], facts)
     return value
 
 
-def _is_natural(value: Value, facts: Facts) -> bool:
+def is_natural(value: Value, facts: Facts) -> bool:
     """Whether a number is never negative, as far as its definition shows."""
-    value = _source(value, facts)
+    value = source_of(value, facts)
     op = facts.definition(value)
     if isinstance(op, Constant):
         return op.value >= 0
@@ -82,8 +88,8 @@ def _is_natural(value: Value, facts: Facts) -> bool:
         if op.op.positional:
             return True
         names = ("add", "mul", "floordiv", "mod", "minimum", "maximum")
-        return op.op.name in names and all(_is_natural(v, facts) for v in op.operands)
+        return op.op.name in names and all(is_natural(v, facts) for v in op.operands)
     loop = facts.owners.get(value)
     if not isinstance(loop, For) or value != loop.body.args[0]:
         return False
-    return _is_natural(loop.start, facts) and _is_natural(loop.step, facts)
+    return is_natural(loop.start, facts) and is_natural(loop.step, facts)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from eas.ir.aliasing.conflicts import (
     Access,
+    Guards,
     Touch,
     access_of,
-    accesses_in_loops,
+    accesses_in,
     conflict,
 )
 from eas.ir.aliasing.lane_domains import Domain
@@ -45,19 +46,20 @@ class Accesses:
         return replace(access, kind="write") if access.kind == "atomic" else access
 
 
-def access_at(op: Load | Store | Atomic, shape: Shape, facts: Facts) -> Access:
+def access_at(op: Load | Store | Atomic, shape: Shape, facts: Facts, guards: Guards = ()) -> Access:
     """The access of each lane of a shape. For one of another rank nothing is known."""
     lanes, offsets = Domain(shape), Domain(op.offset.shape)
     if offsets.extent != lanes.extent and len(offsets.shape) not in (0, len(shape)):
         found = access_of(op, offsets.indices, offsets.extent, facts)
         return replace(found, thread=None, form=None)
-    return access_of(op, lanes.indices_of(offsets.shape), lanes.extent, facts)
+    return access_of(op, lanes.indices_of(offsets.shape), lanes.extent, facts, guards)
 
 
 def touches_of(op: Op, shape: Shape, facts: Facts) -> list[Touch]:
     """The accesses in an op by the lanes of a shape, each with the loops around it."""
     return [
-        Touch(each, access_at(each, shape, facts), loops) for each, loops in accesses_in_loops(op)
+        Touch(each, access_at(each, shape, facts, around.guards), around.loops)
+        for each, around in accesses_in(op)
     ]
 
 

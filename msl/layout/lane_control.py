@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eas.ir.aliasing.conflicts import Touch, access_of, accesses_in_loops, conflicts
+from eas.ir.aliasing.conflicts import Touch, access_of, accesses_in, conflicts
 from eas.ir.aliasing.lane_domains import Domain
 from eas.ir.aliasing.lane_indices import Indices, operand_indices
 from eas.ir.nodes import (
@@ -136,11 +136,13 @@ def accesses_inside(op: Op, domain: Domain, layout: Layout) -> list[Touch]:
 
 
 def _find_accesses(op: Op, domain: Domain, facts: Facts) -> list[Touch]:
-    found = [pair for pair in accesses_in_loops(op) if pair[0].pointer in facts.written]
-    return [
-        Touch(each, access_of(each, domain.indices_of(each.offset.shape), domain.extent, facts), at)
-        for each, at in found
-    ]
+    touches: list[Touch] = []
+    for each, around in accesses_in(op):
+        if each.pointer in facts.written:
+            indices = domain.indices_of(each.offset.shape)
+            access = access_of(each, indices, domain.extent, facts, around.guards)
+            touches.append(Touch(each, access, around.loops))
+    return touches
 
 
 def needs_inside(op: Control, domain: Domain, layout: Layout) -> list[tuple[Value, Indices]]:
