@@ -30,10 +30,11 @@ class Plane:
 def planes_of(
     offset: Value, form: Form, indices: Indices, guards: Sequence[Guard], facts: Facts
 ) -> tuple[Plane, ...]:
-    """The planes that an access is inside of, by its guards."""
+    """The planes that an access is inside of, by its guards on the same lanes."""
     return tuple(
         plane
         for condition, holds in guards
+        if condition.shape == offset.shape
         for below, size in limits_of(condition, facts, holds)
         for plane in _planes(offset, form, below, size, indices, facts)
     )

@@ -51,6 +51,15 @@ def planes_with_a_step_back(x, y, n, m, BLOCK: eas.constexpr):
 
 
 @eas.kernel
+def planes_of_every_second_element(x, y, n, m, BLOCK: eas.constexpr):
+    i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
+    v = mk.load(y, i, mask=i < n)
+    if i < n:
+        mk.store(x, 2 * i, v)
+        mk.store(x, n + 2 * i, -v)
+
+
+@eas.kernel
 def planes_beyond_a_limit(x, y, n, m, BLOCK: eas.constexpr):
     i = mk.program_id(0) * BLOCK + mk.arange(0, BLOCK)
     v = mk.load(y, i, mask=i < n)
@@ -81,7 +90,12 @@ def test_a_limit_keeps_planes_apart(kernel: eas.Kernel, target: str) -> None:
 @pytest.mark.parametrize("target", ["metal", "cpu"])
 @pytest.mark.parametrize(
     "kernel",
-    [planes_of_another_size, planes_with_a_step_back, planes_beyond_a_limit],
+    [
+        planes_of_another_size,
+        planes_with_a_step_back,
+        planes_of_every_second_element,
+        planes_beyond_a_limit,
+    ],
     ids=lambda each: each.name,
 )
 def test_planes_that_may_overlap_need_lockstep(kernel: eas.Kernel, target: str) -> None:
